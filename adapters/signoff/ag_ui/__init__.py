@@ -1,0 +1,21 @@
+"""AG-UI: 1.0, and the 0.0.5x clients that CopilotKit ships."""
+
+from .encode import AGUIAdapter
+from .hydrate import View, shows_all
+from .reading import RunInput, profile_of, read_input
+from .translate import command_of
+from .wire import REFUSED, Interrupt, MessageEntry, Profile
+
+__all__ = [
+    "REFUSED",
+    "AGUIAdapter",
+    "Interrupt",
+    "MessageEntry",
+    "Profile",
+    "RunInput",
+    "View",
+    "command_of",
+    "profile_of",
+    "read_input",
+    "shows_all",
+]

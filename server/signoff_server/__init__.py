@@ -1,0 +1,1 @@
+"""The streaming server of signoff: engine, store, journal and routes."""

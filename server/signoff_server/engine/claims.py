@@ -1,0 +1,292 @@
+"""The writing transactions of the engine: a message starts a run, answers continue one. Each
+decides and claims in one transaction, so that of several requests exactly one wins (B106)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.commands import Decide, SendMessage, UserInput
+from signoff.decisions import Approve, Decision
+from signoff.errors import AwaitingDecision, InvalidBody, NothingPending, RunInProgress
+from signoff.messages import UserMessage
+from signoff.principal import Principal
+from signoff.sources.base import Answers, RunInput, UserTurn
+from signoff.suspension import SuspensionEvent
+from signoff.thread import Thread, ThreadStatus
+
+from ..store import asking, audit, threads, transcript
+from ..store.rows import AskedCall, RunRow, SuspensionRow, ThreadRow
+from .answers import plan_answers
+from .clock import Clock
+from .views import load_thread_of_run
+
+_BUSY: frozenset[ThreadStatus] = frozenset(
+    {"running", "awaiting_approval", "awaiting_input", "awaiting_results"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A segment that was won and has to be run.
+
+    Attributes:
+        row: the claimed thread, with the new fence.
+        base: the thread before the segment's first event.
+        run: the run.
+        input: what the source gets.
+        next_seq: place of the segment's first message.
+        used_call_ids: callIds of superseded messages.
+        skipped: callIds of echoes.
+    """
+
+    row: ThreadRow
+    base: Thread
+    run: RunRow
+    input: RunInput
+    next_seq: int
+    used_call_ids: frozenset[str]
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Nothing was started: the thread stands as it is. ``skipped`` are callIds of echoes."""
+
+    skipped: tuple[str, ...] = ()
+
+
+class Claims:
+    """Made once by the engine."""
+
+    def __init__(self, *, clock: Clock, new_id: Callable[[str], str]) -> None:
+        self._clock = clock
+        self._new_id = new_id
+
+    async def send(
+        self,
+        connection: AsyncConnection,
+        principal: Principal,
+        thread_id: str,
+        command: SendMessage,
+        *,
+        source: str,
+        protocol: str,
+    ) -> Claim | Standing:
+        """Store new user messages and claim the thread for a run.
+
+        Raises:
+            RunInProgress, AwaitingDecision: the thread is busy, and this is no repeat.
+            InvalidBody: no messages, or an id that belongs to another kind of message.
+        """
+        if not command.messages:
+            raise InvalidBody("There is no message to send.")
+        now = self._clock()
+        row = await threads.find_or_create(
+            connection, principal, thread_id, id=self._new_id("thread"), now=now
+        )
+        relation = await self._relation(connection, row, command)
+        if relation == "repeat":
+            return Standing()
+        _require_idle(row)
+        run_id = self._new_id("run")
+        await self._append_users(connection, row, run_id, command)
+        if command.client.has_state:
+            await threads.set_state(connection, row.id, command.client.state)
+        await threads.create_run(
+            connection,
+            row.id,
+            id=run_id,
+            source=source,
+            assistant_id=self._new_id("msg"),
+            client=command.client,
+            now=now,
+        )
+        await audit.write(
+            connection,
+            row,
+            "run_started",
+            now=now,
+            run_id=run_id,
+            actor=principal.id,
+            means="person",
+            protocol=protocol,
+        )
+        return await self._claim(connection, row, run_id)
+
+    async def decide(
+        self,
+        connection: AsyncConnection,
+        principal: Principal,
+        thread_id: str,
+        command: Decide,
+        *,
+        protocol: str,
+    ) -> Claim | Standing:
+        """Keep answers; the last one claims the thread in the same transaction (design §6.2).
+
+        Raises:
+            Refusal: see ``plan_answers``.
+        """
+        row = await threads.find(connection, principal, thread_id)
+        if row is None:
+            raise NothingPending()
+        current = await asking.current(connection, row.id)
+        suspension = current if current and row.status != "running" else None
+        calls = await asking.find_calls(
+            connection, row.id, command.decisions, suspension.id if suspension else None
+        )
+        plan = plan_answers(command, suspension=suspension, calls=calls, actor=principal.id)
+        if suspension is None or not plan.stage:
+            return Standing(skipped=plan.skipped)
+        await self._stage(connection, row, principal, plan.stage, calls, protocol)
+        if not plan.completes:
+            await asking.move(
+                connection, suspension, SuspensionEvent.ANSWERED_IN_PART, self._clock()
+            )
+            return Standing(skipped=plan.skipped)
+        claim = await self._continue(connection, row, suspension, command)
+        return replace(claim, skipped=plan.skipped)
+
+    async def _continue(
+        self,
+        connection: AsyncConnection,
+        row: ThreadRow,
+        suspension: SuspensionRow,
+        command: Decide,
+    ) -> Claim:
+        if row.run_id is None:
+            raise LookupError("A suspended thread has a run.")
+        await asking.move(connection, suspension, SuspensionEvent.ANSWERED, self._clock())
+        if command.client.has_state:
+            await threads.set_state(connection, row.id, command.client.state)
+        if command.messages:
+            await self._queue(connection, row, row.run_id, command.messages)
+        return await self._claim(connection, row, row.run_id)
+
+    async def _queue(
+        self,
+        connection: AsyncConnection,
+        row: ThreadRow,
+        run_id: str,
+        inputs: tuple[UserInput, ...],
+    ) -> None:
+        queued = (await threads.get_run(connection, run_id)).queued
+        known = {message.id for message in queued}
+        new = tuple(item for item in inputs if item.id not in known)
+        beside = await self._unknown(connection, row, run_id, new)
+        await threads.set_queued(connection, run_id, (*queued, *beside))
+
+    async def _stage(
+        self,
+        connection: AsyncConnection,
+        row: ThreadRow,
+        principal: Principal,
+        decisions: Mapping[str, Decision],
+        calls: dict[str, AskedCall],
+        protocol: str,
+    ) -> None:
+        now = self._clock()
+        await asking.stage(
+            connection, row.id, decisions, actor=principal.id, protocol=protocol, now=now
+        )
+        for call_id, decision in decisions.items():
+            approved = isinstance(decision, Approve)
+            await audit.write(
+                connection,
+                row,
+                "approved" if approved else "rejected",
+                now=now,
+                call=calls[call_id].pending.call,
+                actor=principal.id,
+                means="person",
+                protocol=protocol,
+                detail=decision.note if isinstance(decision, Approve) else decision.reason,
+            )
+
+    async def _claim(self, connection: AsyncConnection, row: ThreadRow, run_id: str) -> Claim:
+        fence = await threads.claim(connection, row, run_id, self._clock())
+        stored = await threads.get(connection, row.id)
+        if stored is None or stored.fence != fence:
+            raise LookupError("A claimed thread is there.")
+        run = await threads.get_run(connection, run_id)
+        base = await load_thread_of_run(connection, stored, run)
+        answers = Answers(decisions=base.decisions, messages=base.queued)
+        return Claim(
+            row=stored,
+            base=base,
+            run=run,
+            input=UserTurn() if base.suspension is None else answers,
+            next_seq=await transcript.next_seq(connection, row.id),
+            used_call_ids=await transcript.superseded_call_ids(connection, row.id),
+        )
+
+    async def _relation(
+        self, connection: AsyncConnection, row: ThreadRow, command: SendMessage
+    ) -> Literal["new", "repeat"]:
+        """Whether the newest message was sent before, and change or repeat it."""
+        newest = command.messages[-1]
+        if newest.id is None:
+            return "new"
+        known = await transcript.find(connection, row.id, newest.id)
+        if known is None:
+            known = await self._queued(connection, row, newest.id)
+            return "new" if known is None or known.content != newest.content else "repeat"
+        if not isinstance(known, UserMessage):
+            raise InvalidBody("The message's id is taken.")
+        same = known.content == newest.content
+        if same and (not command.regenerate or row.status == "running"):
+            return "repeat"
+        _require_idle(row)
+        await transcript.supersede(connection, row.id, known.seq + 1 if same else known.seq)
+        return "new"
+
+    async def _queued(
+        self, connection: AsyncConnection, row: ThreadRow, message_id: str
+    ) -> UserMessage | None:
+        """The message beside answers that waits for the results of a batch."""
+        if row.run_id is None or row.status not in _BUSY:
+            return None
+        run = await threads.get_run(connection, row.run_id)
+        return next((message for message in run.queued if message.id == message_id), None)
+
+    async def _append_users(
+        self, connection: AsyncConnection, row: ThreadRow, run_id: str, command: SendMessage
+    ) -> None:
+        new = await self._unknown(connection, row, run_id, command.messages)
+        # With the fence of the segment before: the message belongs to what the new segment's
+        # readers are given first.
+        await transcript.append(connection, row.id, row.fence, new)
+
+    async def _unknown(
+        self,
+        connection: AsyncConnection,
+        row: ThreadRow,
+        run_id: str,
+        inputs: tuple[UserInput, ...],
+    ) -> tuple[UserMessage, ...]:
+        seq = await transcript.next_seq(connection, row.id)
+        new: list[UserMessage] = []
+        for item in inputs:
+            if item.id is not None and await transcript.find(connection, row.id, item.id):
+                continue
+            new.append(
+                UserMessage(
+                    id=item.id or self._new_id("msg"),
+                    seq=seq + len(new),
+                    created_at=self._clock(),
+                    run_id=run_id,
+                    content=item.content,
+                )
+            )
+        return tuple(new)
+
+
+def _require_idle(row: ThreadRow) -> None:
+    if row.status == "running":
+        raise RunInProgress(retry_after_seconds=1)
+    if row.status in _BUSY:
+        raise AwaitingDecision()

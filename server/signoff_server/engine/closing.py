@@ -1,0 +1,108 @@
+"""The end of a segment, made sure of: whatever a source handed over and whatever the store does,
+the run ends, and what is announced is what is on record."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeAlias
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.errors import Unavailable
+from signoff.events import Failed, RunEvent, Terminal
+from signoff.json_text import JsonValue
+
+from ..store import Store
+from .endings import LiveSegment, Means, end_segment
+from .ledger import LostClaim, hold
+from .recovery import end_from_record
+
+logger = logging.getLogger("signoff")
+
+_PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Between attempts to reach a store that is busy or full."""
+
+_Transaction: TypeAlias = Callable[[AsyncConnection], Awaitable[list[RunEvent]]]
+
+
+class Closing:
+    """Stores the end of one segment.
+
+    Args:
+        store: where to.
+        segment: the segment.
+        means: time, ids, key.
+    """
+
+    def __init__(self, store: Store, segment: LiveSegment, means: Means) -> None:
+        self._store = store
+        self._segment = segment
+        self._means = means
+        self.stored = False
+        """Whether the end is on record. If not, the thread still counts as running."""
+
+    async def store(
+        self, terminal: Terminal, client_state: tuple[JsonValue] | None
+    ) -> list[RunEvent]:
+        """Store the end, and return the events to announce.
+
+        What cannot be stored as the source gave it ends as failed; if even that cannot, because
+        the segment's messages themselves are unfit, the end is made from what is on record.
+        """
+        for transaction in (
+            partial(self._as_it_is, terminal, client_state),
+            partial(self._as_it_is, Failed(), None),
+            self._as_recorded,
+        ):
+            try:
+                events = await self._persistently(transaction)
+            except LostClaim:
+                return [Failed()]
+            except Unavailable:
+                break
+            except Exception as error:  # noqa: BLE001 - whatever a source handed over, its run has to end
+                self._log("The end of a run is not fit to be stored", error)
+            else:
+                self.stored = True
+                return events
+        return [Failed()]
+
+    async def _persistently(self, transaction: _Transaction) -> list[RunEvent]:
+        for pause in _PAUSES_SECONDS:
+            try:
+                return await self._commit(transaction)
+            except (Unavailable, OSError) as error:
+                self._log("The end of a run could not be stored", error)
+                await asyncio.sleep(pause)
+        return await self._commit(transaction)
+
+    async def _commit(self, transaction: _Transaction) -> list[RunEvent]:
+        async with self._store.write() as connection:
+            await hold(connection, self._segment.thread)
+            return await transaction(connection)
+
+    async def _as_it_is(
+        self,
+        terminal: Terminal,
+        client_state: tuple[JsonValue] | None,
+        connection: AsyncConnection,
+    ) -> list[RunEvent]:
+        return await end_segment(
+            connection, self._segment, terminal, self._means, client_state=client_state
+        )
+
+    async def _as_recorded(self, connection: AsyncConnection) -> list[RunEvent]:
+        return await end_from_record(connection, self._segment.thread, Failed(), self._means)
+
+    def _log(self, what: str, error: Exception) -> None:
+        log_failure(what, self._segment.thread.id, self._segment.run_id, error)
+
+
+def log_failure(what: str, thread_id: str, run_id: str, error: BaseException) -> None:
+    """Log a failure by its ids and its type: exception texts and traces can hold inputs and
+    secrets, so they are for debugging only."""
+    logger.error("%s. thread=%s run=%s error=%s", what, thread_id, run_id, type(error).__name__)
+    logger.debug("Details of the failure", exc_info=error)

@@ -1,0 +1,223 @@
+"""How a segment ends: everything it made is committed in one transaction, then it is announced.
+
+After any end but a pause every call of the batch has an outcome, also those the run left behind, so
+that the history is one every model accepts (B12, B44).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.decisions import Decision, Reject
+from signoff.errors import SignoffError
+from signoff.events import Cancelled, Completed, Failed, RunEvent, Suspended, Terminal, ToolResult
+from signoff.history import Recorder
+from signoff.json_text import JsonValue, dumps
+from signoff.messages import result_message_id
+from signoff.outcomes import Indeterminate, Outcome, Rejected, ToolError
+from signoff.suspension import Suspension, SuspensionEvent, ToolCall, call_hash
+from signoff.thread import ThreadStatus
+
+from ..store import asking, audit, executions, threads, transcript
+from ..store.rows import Execution, ThreadRow
+from .clock import Clock
+
+NOT_RUN_TEXT = "TOOL NOT EXECUTED. The run ended before this tool was started."
+
+
+class UnfitSuspension(SignoffError):
+    """A source suspended in a way that cannot be answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSegment:
+    """A segment that runs: whose it is, and what it said so far.
+
+    ``left_behind`` are results that its end gave to open calls. They stay when the commit fails
+    and is tried again: the recorder has them by then, and would give no second ones.
+    """
+
+    thread: ThreadRow
+    run_id: str
+    recorder: Recorder
+    decisions: Mapping[str, Decision]
+    left_behind: list[ToolResult] = field(default_factory=list[ToolResult])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What an end is made with: time, ids and the key of published fingerprints."""
+
+    clock: Clock
+    new_id: Callable[[str], str]
+    key: bytes
+
+
+async def end_segment(
+    connection: AsyncConnection,
+    segment: LiveSegment,
+    terminal: Terminal,
+    means: Means,
+    *,
+    client_state: tuple[JsonValue] | None = None,
+) -> list[RunEvent]:
+    """Store the end of a segment, in the caller's transaction.
+
+    Returns the events to announce after the commit: results of calls left behind, then the terminal
+    as clients get it. After a failed commit it may be called again, also with another terminal.
+
+    Raises:
+        UnfitSuspension: the suspension's calls are not open calls of the newest batch.
+    """
+    recorder, thread = segment.recorder, segment.thread
+    if isinstance(terminal, Suspended):
+        terminal = replace(terminal, suspension=_publishable(terminal.suspension, segment, means))
+    else:
+        results = await _close_calls(
+            connection, thread.id, recorder.open_calls(), segment.decisions
+        )
+        for result in results:
+            recorder.record(result)
+        segment.left_behind.extend(results)
+    recorder.record(terminal)
+    await transcript.append(connection, thread.id, thread.fence, recorder.unstored)
+    await threads.set_queued(connection, segment.run_id, recorder.queued)
+    if client_state is not None:
+        await threads.set_state(connection, thread.id, client_state[0])
+    await _close_suspension(connection, thread, terminal, means)
+    if isinstance(terminal, Suspended):
+        await _store_suspension(connection, segment, terminal, means)
+    else:
+        await _store_run_end(connection, segment, terminal, means)
+    await threads.set_status(connection, thread.id, _status(terminal), means.clock())
+    return [*segment.left_behind, terminal]
+
+
+def fingerprint(key: bytes, thread_id: str, call: ToolCall) -> str:
+    """The published fingerprint of a call: keyed, so that it tells nothing of inputs that could be
+    guessed, and bound to its thread and callId. The parts are a JSON list: joined by a separator,
+    two different calls could give the same text (B82)."""
+    text = dumps(["signoff-call-v1", thread_id, call.call_id, call_hash(call.name, call.inputs)])
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _publishable(suspension: Suspension, segment: LiveSegment, means: Means) -> Suspension:
+    if suspension.kind != "approval":
+        raise UnfitSuspension(f"Suspensions of kind {suspension.kind} cannot be answered yet.")
+    segment.recorder.seal()
+    batch = segment.recorder.batch
+    open_calls = {call.call_id: call for call in segment.recorder.open_calls()}
+    if batch is None or batch.id != suspension.message_id:
+        raise UnfitSuspension("A suspension has to name the newest batch of calls.")
+    if len(open_calls) != len(batch.calls):
+        raise UnfitSuspension("A batch waits whole: some of its calls have an outcome already.")
+    for pending in suspension.calls:
+        if open_calls.get(pending.call_id) != pending.call:
+            raise UnfitSuspension("A suspended call is not an open call of the batch.")
+    return replace(
+        suspension,
+        calls=tuple(
+            replace(pending, fingerprint=fingerprint(means.key, segment.thread.id, pending.call))
+            for pending in suspension.calls
+        ),
+    )
+
+
+async def _store_suspension(
+    connection: AsyncConnection, segment: LiveSegment, terminal: Suspended, means: Means
+) -> None:
+    now = means.clock()
+    await threads.pause_run(connection, segment.run_id, terminal.state)
+    await asking.store(
+        connection,
+        segment.thread.id,
+        segment.run_id,
+        terminal.suspension,
+        id=means.new_id("sus"),
+        fence=segment.thread.fence,
+        now=now,
+    )
+    for pending in terminal.suspension.calls:
+        await audit.write(
+            connection,
+            segment.thread,
+            "asked",
+            now=now,
+            run_id=segment.run_id,
+            call=pending.call,
+            detail=pending.reason,
+        )
+
+
+async def _store_run_end(
+    connection: AsyncConnection, segment: LiveSegment, terminal: Terminal, means: Means
+) -> None:
+    failure = (terminal.code, terminal.message) if isinstance(terminal, Failed) else None
+    now = means.clock()
+    await threads.end_run(connection, segment.run_id, now, failure)
+    await audit.write(
+        connection,
+        segment.thread,
+        "run_ended",
+        now=now,
+        run_id=segment.run_id,
+        detail=_status(terminal),
+    )
+
+
+async def _close_suspension(
+    connection: AsyncConnection, thread: ThreadRow, terminal: Terminal, means: Means
+) -> None:
+    answered = await asking.current(connection, thread.id)
+    if answered is None:
+        return
+    carried_out = isinstance(terminal, (Completed, Suspended))
+    event = SuspensionEvent.FINISHED if carried_out else SuspensionEvent.RUN_ENDED
+    await asking.move(connection, answered, event, means.clock())
+
+
+async def _close_calls(
+    connection: AsyncConnection,
+    thread_id: str,
+    calls: Iterable[ToolCall],
+    decisions: Mapping[str, Decision],
+) -> list[ToolResult]:
+    open_calls = list(calls)
+    begun = await executions.find(connection, thread_id, [call.call_id for call in open_calls])
+    return [
+        ToolResult(
+            message_id=result_message_id(call.call_id),
+            call_id=call.call_id,
+            outcome=_left_behind(begun.get(call.call_id), decisions.get(call.call_id)),
+        )
+        for call in open_calls
+    ]
+
+
+def _left_behind(execution: Execution | None, decision: Decision | None) -> Outcome:
+    if execution is not None:
+        return execution.outcome or Indeterminate()
+    if isinstance(decision, Reject):
+        return Rejected(reason=decision.reason)
+    return ToolError(text=NOT_RUN_TEXT)
+
+
+def _status(terminal: Terminal) -> ThreadStatus:
+    match terminal:
+        case Completed():
+            return "completed"
+        case Failed():
+            return "failed"
+        case Cancelled():
+            return "cancelled"
+        case Suspended(suspension=Suspension(kind="approval")):
+            return "awaiting_approval"
+        case Suspended(suspension=Suspension(kind="input")):
+            return "awaiting_input"
+        case Suspended():
+            return "awaiting_results"

@@ -1,0 +1,184 @@
+"""The at-most-once ledger of one segment, in the store."""
+
+from __future__ import annotations
+
+import asyncio
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.decisions import Approve
+from signoff.errors import NotApproved, SignoffError
+from signoff.history import Recorder
+from signoff.message_json import outcome_to_json
+from signoff.outcomes import Indeterminate, Outcome
+from signoff.sources.base import CancelSignal
+from signoff.suspension import ToolCall, call_hash
+
+from ..store import Store, asking, audit, executions, threads, transcript
+from ..store.rows import ThreadRow
+from .clock import Clock, DurableWork
+
+
+class LostClaim(SignoffError):
+    """The thread belongs to a later segment, or is gone: this one may not write any more."""
+
+
+class Stopped(SignoffError):
+    """The run was stopped; no call begins any more."""
+
+
+class SegmentLedger:
+    """Implements ``Ledger``.
+
+    Args:
+        store: where the record is kept.
+        thread: the claimed thread; its fence goes with every write.
+        run_id: the run.
+        recorder: what the segment said so far: it is committed with the first call that follows.
+        clock: aware UTC now.
+        cancel: set when the run is stopped.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        thread: ThreadRow,
+        run_id: str,
+        recorder: Recorder,
+        clock: Clock,
+        cancel: CancelSignal,
+    ) -> None:
+        self._store = store
+        self._thread = thread
+        self._run_id = run_id
+        self._recorder = recorder
+        self._clock = clock
+        self._cancel = cancel
+        self._work = DurableWork()
+        self._begun: dict[str, ToolCall] = {}
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def idle(self) -> None:
+        """Wait until no call has begun that has not finished."""
+        await self._idle.wait()
+
+    async def begin(self, call: ToolCall) -> Outcome | None:
+        """See ``Ledger.begin``.
+
+        Raises:
+            NotApproved: the call is not an open call of the batch, or it was asked about and this
+                is not what was approved.
+            Stopped: the run was stopped.
+            LostClaim: the segment may not write any more.
+            Unavailable: the store cannot keep it, so the call must not run.
+        """
+        if self._cancel.is_set():
+            raise Stopped("The run was stopped.")
+        self._recorder.seal()
+        # Before the commit: from then on a stop has to wait for the call.
+        self._begun[call.call_id] = call
+        self._idle.clear()
+        try:
+            recorded = await self._work.run(self._begin(call))
+        except BaseException:
+            self._forget(call.call_id)
+            raise
+        if recorded is not None:
+            self._forget(call.call_id)
+        return recorded
+
+    async def finish(self, call_id: str, outcome: Outcome) -> None:
+        """See ``Ledger.finish``.
+
+        Raises:
+            SignoffError: the call has not begun in this segment.
+            LostClaim: the segment may not write any more; that the call ended late is on record.
+            Unavailable: the store cannot keep it.
+        """
+        call = self._begun.get(call_id)
+        if call is None:
+            raise SignoffError("A source finished a call that it had not begun.")
+        try:
+            await self._work.run(self._finish(call, outcome))
+        finally:
+            self._forget(call_id)
+
+    def _forget(self, call_id: str) -> None:
+        self._begun.pop(call_id, None)
+        if not self._begun:
+            self._idle.set()
+
+    async def _begin(self, call: ToolCall) -> Outcome | None:
+        async with self._store.write() as connection:
+            await hold(connection, self._thread)
+            known = await executions.find(connection, self._thread.id, [call.call_id])
+            if call.call_id in known:
+                return known[call.call_id].outcome or Indeterminate()
+            self._check_announced(call)
+            await self._check_approval(connection, call)
+            await transcript.append(
+                connection, self._thread.id, self._thread.fence, self._recorder.unstored
+            )
+            now = self._clock()
+            await executions.begin(
+                connection, self._thread.id, self._run_id, self._thread.fence, call, now
+            )
+            await audit.write(
+                connection, self._thread, "began", now=now, run_id=self._run_id, call=call
+            )
+        self._recorder.mark_stored()
+        return None
+
+    async def _finish(self, call: ToolCall, outcome: Outcome) -> None:
+        async with self._store.write() as connection:
+            now = self._clock()
+            holds = await holds_thread(connection, self._thread)
+            if holds:
+                await executions.finish(connection, self._thread.id, call.call_id, outcome, now)
+            await audit.write(
+                connection,
+                self._thread,
+                "finished" if holds else "finished_late",
+                now=now,
+                run_id=self._run_id,
+                call=call,
+                detail=str(outcome_to_json(outcome)["outcome"]),
+            )
+        if not holds:
+            raise LostClaim("This segment has lost its thread.")
+
+    def _check_announced(self, call: ToolCall) -> None:
+        shown = {item.call_id: item for item in self._recorder.open_calls()}.get(call.call_id)
+        if shown is None or _hash(shown) != _hash(call):
+            raise NotApproved("A call was about to run that is not an open call of the batch.")
+
+    async def _check_approval(self, connection: AsyncConnection, call: ToolCall) -> None:
+        asked = await asking.find_calls(connection, self._thread.id, [call.call_id], None)
+        record = asked.get(call.call_id)
+        if record is None:
+            return
+        if not isinstance(record.decision, Approve):
+            raise NotApproved("A call was about to run without an approval.")
+        if record.hash != _hash(call):
+            raise NotApproved("A call was about to run with other inputs than the approved ones.")
+
+
+async def holds_thread(connection: AsyncConnection, thread: ThreadRow) -> bool:
+    """Whether, inside a writing transaction, the segment still has its thread."""
+    row = await threads.get(connection, thread.id)
+    return row is not None and row.fence == thread.fence and row.status == "running"
+
+
+async def hold(connection: AsyncConnection, thread: ThreadRow) -> None:
+    """Make sure that the segment still has its thread.
+
+    Raises:
+        LostClaim: a later segment has it, or it is gone.
+    """
+    if not await holds_thread(connection, thread):
+        raise LostClaim("This segment has lost its thread.")
+
+
+def _hash(call: ToolCall) -> str:
+    return call_hash(call.name, call.inputs)

@@ -1,0 +1,191 @@
+"""The segments that run in this process: opened, launched, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from signoff.events import Failed, RunEvent
+from signoff.history import Recorder
+from signoff.messages import last_batch
+from signoff.policy import Gate
+from signoff.principal import Principal
+from signoff.sources.base import RunRequest, RunSource
+
+from ..journal import LINGER_SECONDS, MemoryJournal, Segment
+from ..store import Store, threads
+from .claims import Claim
+from .closing import Closing
+from .driver import SegmentDriver
+from .endings import LiveSegment, Means
+from .ledger import SegmentLedger
+from .recovery import INTERRUPTED, end_from_record
+
+_CLOSE_GRACE_SECONDS = 1.0
+"""A call that began may end while the server shuts down: otherwise nobody knows what it did."""
+
+
+class Segments:
+    """Made once by the engine.
+
+    Args:
+        store: where runs are kept.
+        sources: what drives agents, by name.
+        gate: judges their calls.
+        means: gives time, ids and the key, once the store is open.
+        grace_seconds: how long a stopped run's begun call is waited for.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sources: Mapping[str, RunSource],
+        gate: Gate,
+        means: Callable[[], Means],
+        *,
+        grace_seconds: float,
+    ) -> None:
+        self._store = store
+        self._sources = sources
+        self._gate = gate
+        self._means = means
+        self._grace = grace_seconds
+        self._journal = MemoryJournal(time.monotonic)
+        self._drivers: dict[str, SegmentDriver] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unended: set[str] = set()
+
+    def get(self, thread_id: str) -> Segment | None:
+        """The thread's newest segment, running or ended a moment ago."""
+        return self._journal.get(thread_id)
+
+    def open(self, claim: Claim) -> Segment:
+        """The journal of a segment that is about to be launched."""
+        return self._journal.open(claim.base, claim.row.fence)
+
+    def forget(self, thread_id: str) -> None:
+        """The thread's last segment is not to be replayed any more."""
+        self._journal.drop(thread_id)
+
+    def abandon(self, segment: Segment) -> None:
+        """The claim of an opened segment was not committed: who found it reads that it failed."""
+        self._journal.drop(segment.base.id)
+        segment.append([Failed()])
+        segment.end()
+
+    def launch(self, principal: Principal, claim: Claim, journal: Segment) -> None:
+        """Run a claimed segment, detached from who asked for it."""
+        driver = self._driver(principal, claim, journal)
+        self._drivers[claim.row.id] = driver
+        task = asyncio.get_running_loop().create_task(driver.drive())
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._landed(done, claim.row.id, driver))
+
+    def stop(self, thread_id: str) -> bool:
+        """Ask the thread's running segment to end; False if none runs here."""
+        driver = self._drivers.get(thread_id)
+        if driver is None or driver.journal.ended:
+            return False
+        driver.stop()
+        return True
+
+    def leave(self, segment: Segment) -> None:
+        """Whoever started the segment is gone: stop it, if it still runs."""
+        driver = self._drivers.get(segment.base.id)
+        if driver is not None and driver.journal is segment:
+            driver.stop()
+
+    async def end_unended(self) -> None:
+        """End the runs whose end the store could not take when it came.
+
+        Raises:
+            Unavailable: it still cannot.
+        """
+        for thread_id in list(self._unended):
+            async with self._store.write() as connection:
+                row = await threads.get(connection, thread_id)
+                if row is not None and row.status == "running" and thread_id not in self._drivers:
+                    await end_from_record(connection, row, Failed(), self._means())
+            self._unended.discard(thread_id)
+
+    @property
+    def has_unended(self) -> bool:
+        """Whether there are runs that have ended, but not on record."""
+        return bool(self._unended)
+
+    async def close(self) -> None:
+        """End every running segment as interrupted; calls that began have a moment to finish."""
+        drivers = list(self._drivers.values())
+        for driver in drivers:
+            driver.stop(INTERRUPTED)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_CLOSE_GRACE_SECONDS)
+        for driver in drivers:
+            driver.give_up()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _driver(self, principal: Principal, claim: Claim, journal: Segment) -> SegmentDriver:
+        means = self._means()
+        answers = claim.base.decisions
+        recorder = Recorder(
+            run_id=claim.run.id,
+            clock=means.clock,
+            next_seq=claim.next_seq,
+            batch=last_batch(claim.base.messages),
+            decisions=answers,
+            queued=claim.base.queued,
+        )
+        stop = asyncio.Event()
+        ledger = SegmentLedger(self._store, claim.row, claim.run.id, recorder, means.clock, stop)
+        segment = LiveSegment(
+            thread=claim.row, run_id=claim.run.id, recorder=recorder, decisions=answers
+        )
+        request = RunRequest(
+            thread_id=claim.base.thread_id,
+            internal_id=claim.row.id,
+            run_id=claim.run.id,
+            input=claim.input,
+            history=claim.base.messages,
+            state=claim.run.state,
+            client=claim.run.client,
+            principal=principal,
+            gate=self._gate,
+            ledger=ledger,
+            cancel=stop,
+            new_id=means.new_id,
+            used_call_ids=claim.used_call_ids,
+        )
+        return SegmentDriver(
+            journal=journal,
+            source=self._sources.get(claim.run.source, _MISSING_SOURCE),
+            request=request,
+            ledger=ledger,
+            recorder=recorder,
+            closing=Closing(self._store, segment, means),
+            stop=stop,
+            stop_grace_seconds=self._grace,
+        )
+
+    def _landed(self, task: asyncio.Task[None], thread_id: str, driver: SegmentDriver) -> None:
+        self._tasks.discard(task)
+        if self._drivers.get(thread_id) is driver:
+            del self._drivers[thread_id]
+        if not driver.stored:
+            self._unended.add(thread_id)
+        # A suspended thread costs no memory once nobody can ask for its last segment any more.
+        asyncio.get_running_loop().call_later(
+            LINGER_SECONDS, self._journal.drop, thread_id, driver.journal
+        )
+
+
+class _MissingSource:
+    """In place of a source that is not served any more: another agent must not act on its
+    approvals (B112)."""
+
+    async def run(self, request: RunRequest) -> AsyncIterator[RunEvent]:
+        yield Failed(code="unknown_source", message="The agent of this run is not served any more.")
+
+
+_MISSING_SOURCE = _MissingSource()

@@ -1,0 +1,97 @@
+"""The record of who did what, written in the transaction of the fact it records (design §6.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.suspension import ToolCall, call_hash, format_time
+
+from .rows import ThreadRow
+from .tables import audit
+
+AuditEvent: TypeAlias = Literal[
+    "run_started",
+    "run_ended",
+    "asked",
+    "approved",
+    "rejected",
+    "began",
+    "finished",
+    "finished_late",
+    "stop_asked",
+    "reset",
+]
+Means: TypeAlias = Literal["person", "rule", "deadline", "server"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """One line of the record, as it is read back."""
+
+    event: str
+    actor: str | None
+    means: str | None
+    protocol: str | None
+    call_id: str | None
+    tool: str | None
+    detail: str | None
+    at: str
+
+
+async def write(
+    connection: AsyncConnection,
+    thread: ThreadRow,
+    event: AuditEvent,
+    *,
+    now: datetime,
+    run_id: str | None = None,
+    call: ToolCall | None = None,
+    actor: str | None = None,
+    means: Means = "server",
+    protocol: str | None = None,
+    detail: str | None = None,
+) -> None:
+    """Add a line. ``actor`` comes from authentication, never from a body; inputs are kept as their
+    hash only."""
+    await connection.execute(
+        insert(audit).values(
+            at=format_time(now),
+            thread_id=thread.id,
+            tenant=thread.tenant,
+            owner=thread.owner,
+            run_id=run_id or thread.run_id,
+            call_id=call.call_id if call else None,
+            tool=call.name if call else None,
+            hash=call_hash(call.name, call.inputs) if call else None,
+            event=event,
+            actor=actor,
+            means=means,
+            protocol=protocol,
+            detail=detail,
+        )
+    )
+
+
+async def read(connection: AsyncConnection, thread_id: str) -> list[AuditRow]:
+    """The record of one thread, by the server's id, in order."""
+    result = await connection.execute(
+        select(audit).where(audit.c.thread_id == thread_id).order_by(audit.c.id)
+    )
+    return [
+        AuditRow(
+            event=row.event,
+            actor=row.actor,
+            means=row.means,
+            protocol=row.protocol,
+            call_id=row.call_id,
+            tool=row.tool,
+            detail=row.detail,
+            at=row.at,
+        )
+        for row in result
+    ]

@@ -1,0 +1,68 @@
+"""The at-most-once ledger: a call begins once, and what it led to is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.outcomes import Outcome
+from signoff.suspension import ToolCall, call_hash, format_time
+
+from .rows import Execution, outcome_from_text, outcome_to_text
+from .tables import executions
+
+
+async def find(
+    connection: AsyncConnection, thread_id: str, call_ids: Iterable[str]
+) -> dict[str, Execution]:
+    """The calls that began, of those named."""
+    result = await connection.execute(
+        select(executions).where(
+            executions.c.thread_id == thread_id, executions.c.call_id.in_(list(call_ids))
+        )
+    )
+    return {
+        row.call_id: Execution(
+            call_id=row.call_id,
+            outcome=None if row.outcome is None else outcome_from_text(row.outcome),
+        )
+        for row in result
+    }
+
+
+async def begin(
+    connection: AsyncConnection,
+    thread_id: str,
+    run_id: str,
+    fence: int,
+    call: ToolCall,
+    now: datetime,
+) -> None:
+    """Record that a call begins. The primary key makes a second begin impossible."""
+    await connection.execute(
+        insert(executions).values(
+            thread_id=thread_id,
+            call_id=call.call_id,
+            run_id=run_id,
+            fence=fence,
+            hash=call_hash(call.name, call.inputs),
+            began_at=format_time(now),
+        )
+    )
+
+
+async def finish(
+    connection: AsyncConnection, thread_id: str, call_id: str, outcome: Outcome, now: datetime
+) -> None:
+    await connection.execute(
+        update(executions)
+        .where(
+            executions.c.thread_id == thread_id,
+            executions.c.call_id == call_id,
+            executions.c.outcome.is_(None),
+        )
+        .values(outcome=outcome_to_text(outcome), finished_at=format_time(now))
+    )

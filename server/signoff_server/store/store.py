@@ -1,0 +1,79 @@
+"""The durable store: opened once by a process, written in short transactions."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import AbstractAsyncContextManager
+
+from alembic.util import CommandError
+from sqlalchemy import insert, select
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.errors import ConfigurationError, Unavailable
+
+from . import schema
+from .database import Database
+from .tables import server_settings
+
+
+class Store:
+    """One database.
+
+    Args:
+        url: ``sqlite:///FILE``.
+        migrate: bring an older schema up to date at start; otherwise it is refused. An empty
+            database gets its schema either way.
+
+    Raises:
+        ConfigurationError: a URL that names no usable database.
+    """
+
+    def __init__(self, url: str, *, migrate: bool = False) -> None:
+        self._database = Database(url)
+        self._migrate = migrate
+
+    async def open(self) -> None:
+        """Take the database for this process and check its schema.
+
+        Raises:
+            ConfigurationError: another server has it, its schema does not match, or it is no
+                database of signoff's.
+        """
+        self._database.lock()
+        try:
+            async with self._database.write() as connection:
+                await connection.run_sync(schema.migrate if self._migrate else schema.check)
+        except (DatabaseError, CommandError, Unavailable) as error:
+            await self.close()
+            raise ConfigurationError(
+                f"The database {self._database.path.name} cannot be used: it is damaged, "
+                "locked, not writable, or not one of this version of signoff."
+            ) from error
+        except BaseException:
+            await self.close()
+            raise
+
+    def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """One writing transaction, the only one at its time."""
+        return self._database.write()
+
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """One consistent view."""
+        return self._database.read()
+
+    async def server_key(self) -> bytes:
+        """32 random bytes that belong to this database: for fingerprints and signed cookies."""
+        async with self.write() as connection:
+            result = await connection.execute(
+                select(server_settings.c.value).where(server_settings.c.name == "key")
+            )
+            key: bytes | None = result.scalar_one_or_none()
+            if key is None:
+                key = secrets.token_bytes(32)
+                await connection.execute(insert(server_settings).values(name="key", value=key))
+            return key
+
+    async def close(self) -> None:
+        """Let go of the database, after the transaction under way."""
+        await self._database.close()

@@ -1,0 +1,96 @@
+"""A thread's messages, appended and never edited; what a regenerate superseded is kept, marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from signoff.messages import Message, ToolCallMessage
+
+from .rows import message_from_text, message_text
+from .tables import messages
+
+
+async def append(
+    connection: AsyncConnection, thread_id: str, fence: int, new: Iterable[Message]
+) -> None:
+    """Store messages made by the segment ``fence``."""
+    rows = [
+        {
+            "thread_id": thread_id,
+            "seq": message.seq,
+            "id": message.id,
+            "run_id": message.run_id,
+            "fence": fence,
+            "body": message_text(message),
+        }
+        for message in new
+    ]
+    if rows:
+        await connection.execute(insert(messages), rows)
+
+
+async def read(
+    connection: AsyncConnection, thread_id: str, *, before_fence: int | None = None
+) -> tuple[Message, ...]:
+    """The messages in order; ``before_fence`` leaves out what that segment and later ones made.
+
+    Raises:
+        CorruptRecord: a message cannot be read.
+    """
+    query = (
+        select(messages.c.body)
+        .where(messages.c.thread_id == thread_id, messages.c.superseded.is_(False))
+        .order_by(messages.c.seq)
+    )
+    if before_fence is not None:
+        query = query.where(messages.c.fence < before_fence)
+    result = await connection.execute(query)
+    return tuple(message_from_text(row.body) for row in result)
+
+
+async def superseded_call_ids(connection: AsyncConnection, thread_id: str) -> frozenset[str]:
+    """The callIds of superseded messages: they stay taken, in the ledger and on the pages."""
+    result = await connection.execute(
+        select(messages.c.body).where(
+            messages.c.thread_id == thread_id, messages.c.superseded.is_(True)
+        )
+    )
+    superseded = [message_from_text(row.body) for row in result]
+    return frozenset(
+        record.call.call_id
+        for message in superseded
+        if isinstance(message, ToolCallMessage)
+        for record in message.calls
+    )
+
+
+async def next_seq(connection: AsyncConnection, thread_id: str) -> int:
+    """The place of the next message; superseded ones keep theirs."""
+    result = await connection.execute(
+        select(func.max(messages.c.seq)).where(messages.c.thread_id == thread_id)
+    )
+    return (result.scalar_one() or 0) + 1
+
+
+async def find(connection: AsyncConnection, thread_id: str, message_id: str) -> Message | None:
+    result = await connection.execute(
+        select(messages.c.body).where(
+            messages.c.thread_id == thread_id,
+            messages.c.id == message_id,
+            messages.c.superseded.is_(False),
+        )
+    )
+    row = result.one_or_none()
+    return None if row is None else message_from_text(row.body)
+
+
+async def supersede(connection: AsyncConnection, thread_id: str, from_seq: int) -> None:
+    """Mark every message from ``from_seq`` on as superseded."""
+    await connection.execute(
+        update(messages)
+        .where(messages.c.thread_id == thread_id, messages.c.seq >= from_seq)
+        .values(superseded=True)
+    )

@@ -1,0 +1,2 @@
+/** The agent's id at the CopilotKit runtime: the name of the source that drives it. */
+export const AGENT = 'default'

@@ -1,0 +1,131 @@
+import { useRef, useState } from 'react'
+import { useChat } from '@ai-sdk/react'
+import {
+  DefaultChatTransport,
+  generateId,
+  isToolUIPart,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
+} from 'ai'
+import type { Answer } from '@shared/action'
+import { Problem, readRefusal, RefusalNotice, type Refusal } from '@shared/notices'
+import type { Kept, Unsent } from './app'
+import { Composer } from './composer'
+import { CHAT, chatFailure } from './server'
+import { Transcript } from './transcript'
+import { useAnswers } from './use-answers'
+import { useFollow } from './use-follow'
+import { useStop } from './use-stop'
+
+const CUT_SHORT = 'The reply broke off. The server may still be at work.'
+
+/** Answers go out by themselves once the last one of a step is in. Either predicate alone misses
+ * cases: the first a browser tool's result, the second a denied call. */
+function isReadyToSend(options: { messages: UIMessage[] }): boolean {
+  return (
+    lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
+    lastAssistantMessageIsCompleteWithToolCalls(options)
+  )
+}
+
+interface ChatProps {
+  thread: string
+  messages: UIMessage[]
+  draft: string
+  refusal: Refusal | null
+  onReload: (kept: Partial<Kept>) => void
+}
+
+export function Chat({ thread, messages: stored, draft: initialDraft, refusal: earlier, onReload }: ChatProps) {
+  const [draft, setDraft] = useState(initialDraft)
+  const [refusal, setRefusal] = useState(earlier)
+  const [cutShort, setCutShort] = useState(false)
+  const [transport] = useState(() => new DefaultChatTransport({ api: CHAT }))
+  const answers = useAnswers()
+  const sent = useRef<Unsent | null>(null)
+  const turnedAway = useRef<Refusal | null>(null)
+
+  const chat = useChat({
+    id: thread,
+    messages: stored,
+    resume: true,
+    transport,
+    sendAutomaticallyWhen: isReadyToSend,
+    onData(part) {
+      if (part.type !== 'data-signoff-refused') return
+      const refused = readRefusal(part.data)
+      setRefusal(refused)
+      answers.refuse(refused.message)
+      if (refused.code === 'awaiting_decision') turnedAway.current = refused
+    },
+    onError: answers.settle,
+    onFinish({ isAbort, isError, finishReason }) {
+      answers.settle()
+      setCutShort(!isAbort && !isError && finishReason === undefined)
+      // This page did not know of an open call. What it sent is not stored: it goes back into the
+      // input, and the rest of the thread is read anew.
+      if (turnedAway.current) onReload({ unsent: sent.current, refusal: turnedAway.current })
+      if (!isError) sent.current = null
+    },
+  })
+
+  const busy = chat.status === 'submitted' || chat.status === 'streaming'
+  const open = openCalls(chat.messages).filter((id) => !answers.own.clicked.has(id))
+  const failure = chat.error ? chatFailure(chat.error) : cutShort ? CUT_SHORT : null
+  const { stop, stopping } = useStop(thread, busy, () => void chat.stop().then(() => onReload({})))
+  useFollow(chat.messages, busy)
+
+  function answer(callId: string, given: Answer) {
+    if (answers.own.clicked.has(callId)) return
+    answers.record(callId, given)
+    setRefusal(null)
+    const reason = !given.approved && given.reason ? { reason: given.reason } : {}
+    void chat.addToolApprovalResponse({ id: callId, approved: given.approved, ...reason })
+  }
+
+  function send(text: string) {
+    answers.forgetRefusals()
+    setRefusal(null)
+    setCutShort(false)
+    setDraft('')
+    sent.current = { id: generateId(), text }
+    void chat.sendMessage({ id: sent.current.id, role: 'user', parts: [{ type: 'text', text }] })
+  }
+
+  return (
+    <main className="so-column">
+      <div className="so-main">
+        <Transcript
+          messages={chat.messages}
+          busy={busy}
+          failed={failure !== null}
+          own={answers.own}
+          onAnswer={answer}
+        />
+      </div>
+      <div className="so-dock">
+        <RefusalNotice refusal={refusal} />
+        {failure && <Problem text={failure} onRetry={() => onReload({ unsent: sent.current })} />}
+        <Composer
+          draft={draft}
+          busy={busy}
+          stopping={stopping}
+          open={open.length}
+          onDraft={setDraft}
+          onSend={send}
+          onStop={stop}
+        />
+      </div>
+    </main>
+  )
+}
+
+/** The calls that wait for an answer on this page. */
+function openCalls(messages: UIMessage[]): string[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return []
+  return last.parts.flatMap((part) =>
+    isToolUIPart(part) && part.state === 'approval-requested' ? [part.toolCallId] : [],
+  )
+}
