@@ -8,13 +8,18 @@ import os
 import shutil
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester", "traceability", "oracles.fixture"]
 
 # No deadline: a test must not depend on how busy the machine is. In CI the examples are fixed, so
 # that a red run can be repeated.
-settings.register_profile("signoff", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "signoff",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("signoff")
 
 

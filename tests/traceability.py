@@ -20,7 +20,7 @@ FIELD_FAILURES = "1-36 61-74 37 41 48 55 99 101 106 107 109-113"
 
 _LAST_REQUIREMENT = 130
 _REQUIREMENT_ID = re.compile(r"R([1-9]\d{0,2})")
-_FAILURE_TEST = re.compile(r"test_b(\d{2,3})_")
+_FAILURE_TEST = re.compile(r"test_((?:b\d{2,3}_)+)")
 # The ids a line begins with, after the marks of a list, a table or bold type: "- **B05**, B06: …"
 _EXEMPT_LINE = re.compile(r"[\s|*-]*((?:B\d{2,3}[\s|*,]*)+)")
 
@@ -48,10 +48,10 @@ def requirements_of(item: pytest.Item) -> Iterator[int]:
             yield int(match[1])
 
 
-def failure_of(test_name: str) -> int | None:
-    """Give the number in a name like `test_b12_answer_to_the_wrong_call`, if there is one."""
+def failures_of(test_name: str) -> set[int]:
+    """Give the numbers in a name like `test_b12_…`, or `test_b10_b12_…` where it shows several."""
     match = _FAILURE_TEST.match(test_name)
-    return int(match[1]) if match else None
+    return {int(number) for number in re.findall(r"b(\d+)_", match[1])} if match else set()
 
 
 def exempt_failures(lines: Iterable[str]) -> set[int]:
@@ -82,7 +82,7 @@ class _Report:
             number
             for item in session.items
             if isinstance(item, pytest.Function)
-            and (number := failure_of(item.originalname)) is not None
+            for number in failures_of(item.originalname)
         }
         covered = tested | _exempt_in(session.config.rootpath)
         self._missing = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
@@ -18,6 +19,21 @@ JsonValue: TypeAlias = (
     bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 )
 JsonObject: TypeAlias = Mapping[str, JsonValue]
+
+
+_AS_IT_STANDS = (
+    orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+_SORTED = _AS_IT_STANDS | orjson.OPT_SORT_KEYS
+
+# Text has one form, the standard library's. ``orjson`` is ten times as fast and writes the same, but
+# for exponents and small fractions, and NaN, which it writes as null.
+# Three patterns that each begin with a letter: in one they take four times as long.
+_NULL = re.compile(rb"null").search
+_SMALL = re.compile(rb"\.0000").search
+_EXPONENT = re.compile(rb"e(?<=[0-9]e)").search
 
 
 class JsonTextError(ValueError):
@@ -102,6 +118,16 @@ def _plain(value: object) -> object:
 
 
 def _dump(value: JsonValue, *, sort_keys: bool) -> str:
+    try:
+        data = orjson.dumps(value, option=_SORTED if sort_keys else _AS_IT_STANDS)
+    except TypeError:
+        return _dump_slowly(value, sort_keys=sort_keys)
+    if _NULL(data) or _SMALL(data) or _EXPONENT(data):
+        return _dump_slowly(value, sort_keys=sort_keys)
+    return data.decode()
+
+
+def _dump_slowly(value: JsonValue, *, sort_keys: bool) -> str:
     try:
         text = json.dumps(
             value,

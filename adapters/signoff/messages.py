@@ -74,7 +74,7 @@ class MessageBase:
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+        return "".join([part.text for part in self.content if isinstance(part, TextPart)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

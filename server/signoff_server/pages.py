@@ -150,7 +150,7 @@ def _headers(page: str) -> dict[str, str]:
     return {
         "content-security-policy": _POLICY.format(styles=_STYLES[page]),
         "cache-control": "no-cache",
-        "referrer-policy": "no-referrer",
+        "referrer-policy": "same-origin",
         "x-content-type-options": "nosniff",
         "x-frame-options": "DENY",
     }

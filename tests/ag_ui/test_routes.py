@@ -14,9 +14,17 @@ import pytest
 from oracles.sse import JsonObject, frames_of
 from signoff.events import Completed, Failed
 from signoff.outcomes import Rejected
-from signoff.sources.base import Principal
 from support.agui_pages import only, types
-from support.agui_server import Server, open_ids, refusals_of, running, until, user
+from support.agui_server import (
+    ME,
+    Server,
+    open_ids,
+    refusals_of,
+    running,
+    until,
+    until_running,
+    user,
+)
 from vercel_ai.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
 from vercel_ai.server import HOLD
 from vercel_ai.stories import NO, YES, Segment, ended, ran, said
@@ -37,7 +45,6 @@ TOLD = {
     "twice": STORIES["a second pause"],
     "broken": [Segment(says="broken", events=[*said("f1", "half"), Failed()])],
 }
-ME = Principal(id="me")
 APPROVED, DENIED = {"approved": True}, {"approved": False, "reason": "not now"}
 
 
@@ -103,14 +110,18 @@ async def test_a_changed_text_starts_again_from_there(server: Server) -> None:
 
 
 async def test_a_page_that_missed_something_is_told_first(server: Server) -> None:
+    """And is taken back to before that: a client puts what is new to it last."""
     await server.say("hello")
-    up_to_date = await server.run(
-        user("hello"), {"id": "h1", "role": "assistant"}, user("bye", "u2")
-    )
+    answer = {"id": "h1", "role": "assistant", "content": "Hello."}
+    up_to_date = await server.run(user("hello"), answer, user("bye", "u2"))
     assert "MESSAGES_SNAPSHOT" not in types(up_to_date)
-    behind = await server.say("hello", "u3")
-    shown = only(behind, "MESSAGES_SNAPSHOT")["messages"]
-    assert [one["id"] for one in shown] == ["u1", "h1", "u2", "b1", "u3"]
+    behind = await server.run(user("hello"), answer, user("one", "u3"))
+    shown = [one["messages"] for one in behind if one["type"] == "MESSAGES_SNAPSHOT"]
+    assert [[one["id"] for one in messages] for messages in shown] == [
+        ["u1", "h1"],
+        ["u1", "h1", "u2", "b1", "u3"],
+        ["u1", "h1", "u2", "b1", "u3", "a1"],
+    ]
 
 
 async def test_a_failed_run_is_told_in_the_stream(server: Server) -> None:
@@ -127,11 +138,9 @@ async def test_answers_reach_their_calls(server: Server) -> None:
     assert open_ids(await server.say("two")) == ["c1", "c2"]
     frames = await server.answer({"c2": DENIED, "c1": APPROVED})
     assert server.teller.executed == ["c1"]
-    assert [one["toolCallId"] for one in frames if one["type"] == "TOOL_CALL_RESULT"] == [
-        "c1",
-        "c2",
-    ]
-    assert await messages(server) == only(frames, "MESSAGES_SNAPSHOT")["messages"]
+    results = [one for one in frames if one["type"] == "TOOL_CALL_RESULT"]
+    assert [one["toolCallId"] for one in results] == ["c1", "c2"]
+    assert await messages(server) == only_last(frames)
 
 
 async def test_b22_the_run_goes_on_after_the_last_answer_only(server: Server) -> None:
@@ -209,10 +218,10 @@ async def test_a_double_click_follows_the_run_it_started(server: Server) -> None
     await server.say("two, slowly")
     answers = {"c1": APPROVED, "c2": DENIED}
     first = asyncio.create_task(server.answer(answers))
-    await until(lambda: true_of(server.teller.executed))
+    await until(lambda: server.teller.executed)
     second = asyncio.create_task(server.answer(answers))
     late = asyncio.create_task(server.answer({"c1": DENIED, "c2": DENIED}))
-    await asyncio.sleep(0.02)
+    await until(lambda: server.engine.attached == 2)
     server.teller.go.set()
     ends = await asyncio.gather(first, second, late)
     assert server.teller.executed == ["c1"]
@@ -277,22 +286,14 @@ async def test_b60_a_message_after_an_answer_from_elsewhere_is_a_message(server:
 
 async def test_a_message_while_a_run_goes_on_follows_that_run(server: Server) -> None:
     first = asyncio.create_task(server.say("slow"))
-    await until(lambda: runs(server))
+    await until_running(server)
     second = asyncio.create_task(server.run(user("slow"), user("hello", "u2")))
-    await asyncio.sleep(0.02)
+    await until(lambda: server.engine.attached == 1)
     server.teller.go.set()
     frames = await second
     assert refusals_of(frames) == ["run_in_progress"]
     assert only_last(frames) == await messages(server)
     assert (await first)[-1]["outcome"] == frames[-1]["outcome"] == {"type": "success"}
-
-
-async def true_of(value: object) -> bool:
-    return bool(value)
-
-
-async def runs(server: Server) -> bool:
-    return (await server.engine.thread(ME, "t1")).status == "running"
 
 
 # --- reload -------------------------------------------------------------------------------------

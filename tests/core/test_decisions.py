@@ -41,7 +41,7 @@ def test_accepted_forms(value: JsonValue, decision: Decision) -> None:
     assert parse_decisions({"c1": value}) == {"c1": decision}
 
 
-@pytest.mark.req("R25")
+@pytest.mark.req("R25", "R26")
 @pytest.mark.parametrize(
     "value",
     [

@@ -12,7 +12,7 @@ from support.demo_server import DemoServer, outcomes
 pytestmark = pytest.mark.browser
 
 # What a page sees of a server that is not there.
-GONE = "ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED"
+GONE = "ERR_(CONNECTION|EMPTY_RESPONSE|INCOMPLETE_CHUNKED)|Failed to fetch|network error"
 
 
 @pytest.mark.req("R98")
@@ -115,7 +115,6 @@ def test_reload_before_the_agent_asks(
     chat.expect_said("Let me")
     chat.reload()
     chat.expect_said("Let me")
-    assert server.thread(thread)["status"] == "running"
     chat.expect_open("c1")
     chat.expect_said("Let me think about this for a moment before I do it.")
     expect(chat.page.get_by_test_id("message-user")).to_have_count(1)
@@ -137,7 +136,6 @@ def test_reload_right_after_the_answer(
     server.wait_for_execution(thread, "c1")
     chat.reload()
     expect(chat.settled("c1")).to_have_attribute("data-outcome", "ran")
-    assert server.thread(thread)["status"] == "running"
     chat.expect_said("It is gone, and I am writing that down with care.")
     chat.expect_settled(c1="ran")
     chat.expect_usable()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -123,12 +124,11 @@ class Agents:
     def assert_true(self, state: AgentState, *pending: str) -> None:
         """The page holds the truth, and these interrupts are open."""
         assert (state.error, state.failure, state.warnings) == (None, None, [])
-        held = {
-            "messages": state.messages,
-            "state": state.state,
-            "interrupts": state.pending_interrupts,
-        }
-        assert held == self.truth()
+        truth = as_javascript(self.truth())
+        assert state.messages == truth["messages"]
+        assert state.pending_interrupts == truth["interrupts"]
+        # The client's own state is empty where the server has none.
+        assert state.state == (truth["state"] or {})
         assert tuple(state.pending_ids()) == pending
         assert self.server.pending(self.thread) == list(pending)
 
@@ -136,6 +136,19 @@ class Agents:
 @pytest.fixture
 def agents(oracle: Oracle, server: DemoServer, thread: str, version: AgentVersion) -> Agents:
     return Agents(oracle, server, thread, version)
+
+
+def as_javascript(value: Any) -> Any:
+    """JSON as a page holds it: large numbers are rounded."""
+    match value:
+        case dict():
+            return {name: as_javascript(one) for name, one in value.items()}
+        case list():
+            return [as_javascript(one) for one in value]
+        case int() if abs(value) > 2**53:
+            return int(float(value))
+        case _:
+            return value
 
 
 def refusals(state: AgentState) -> list[str]:
@@ -161,10 +174,12 @@ def test_a_conversation(agents: Agents, case: Case) -> None:
                 assert f'"toolCallId":"{call_id}"' not in state.exchanges[-1].text
             state = tab.answer(answers)
         assert [one["message"] != "" for one in state.run_errors] == ([True] if case.fails else [])
-        if not case.fails:
-            agents.assert_true(state)
         assert results(state) == case.results
         assert state.posts == 1 + len(case.pauses)
+        if state.pending_ids():
+            # A failed run leaves what the client holds as open; its answers again end that.
+            state = tab.answer(case.pauses[-1])
+        agents.assert_true(state)
         state = tab.send("hello")
         agents.assert_true(state)
         assert state.messages[-1]["content"] == "Hello. What should I do?"
@@ -286,7 +301,7 @@ def test_b107_a_second_tab_answers_later(agents: Agents, same: bool) -> None:
         assert refusals(state) == ([] if same else ["already_decided"])
         agents.assert_true(state)
         assert results(state) == {"c1": DELETED}
-        agents.assert_true(late.send("hello"))
+        agents.assert_true(late.send("hello", message_id="another"))
     assert agents.server.executed(agents.thread) == ["c1"]
 
 
@@ -327,16 +342,15 @@ def test_one_of_two_was_decided_elsewhere(agents: Agents) -> None:
     assert agents.server.executed(agents.thread) == ["c2"]
 
 
-def test_one_of_two_was_decided_otherwise(agents: Agents) -> None:
+@pytest.mark.req("R29")
+def test_a_decision_is_revised_by_its_author(agents: Agents) -> None:
     with agents.new() as tab:
         tab.send("two calls")
-        assert agents.server.decide(agents.thread, {"c1": "reject"}).status_code == 202
-        state = tab.answer({"c1": YES, "c2": YES})
-        if refusals(state):
-            agents.assert_true(state, "c2")
-            state = tab.answer({"c2": YES})
+        assert agents.server.decide(agents.thread, {"c1": "approve"}).status_code == 202
+        state = tab.answer({"c1": NO, "c2": YES})
+        assert refusals(state) == []
         agents.assert_true(state)
-        assert results(state)["c1"] == REJECTED.format(NO_REASON)
+        assert results(state) == {"c1": REJECTED.format(NO_REASON), "c2": "sent"}
     assert agents.server.executed(agents.thread) == ["c2"]
 
 
@@ -382,5 +396,6 @@ def test_answers_in_another_thread(agents: Agents) -> None:
             state = elsewhere.answer({"c1": YES})
             assert refusals(state) == ["nothing_pending"]
             assert state.pending_ids() == []
-        agents.assert_true(tab.connect(), "c1")
+        with agents.new() as again:
+            agents.assert_true(again.connect(), "c1")
     assert agents.server.executed(agents.thread) == []

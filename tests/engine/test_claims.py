@@ -4,24 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.engines import (
-    ME,
-    NO,
-    YES,
-    T,
-    answer,
-    audited,
-    check_history,
-    ended,
-    events,
-    message,
-    opened,
-    outcomes,
-    send,
-)
-from support.sources import CarryOut, ListSource, ask, asking, call, ready, say, suspended
 
 from signoff.commands import ClientContext
 from signoff.decisions import Approve, Reject
@@ -39,6 +24,22 @@ from signoff.events import Completed, Suspended, ToolResult
 from signoff.messages import UserMessage
 from signoff.principal import Principal
 from signoff.sources.base import Answers
+from support.engines import (
+    ME,
+    NO,
+    YES,
+    T,
+    answer,
+    audited,
+    check_history,
+    ended,
+    events,
+    message,
+    opened,
+    outcomes,
+    send,
+)
+from support.sources import CarryOut, ListSource, ask, asking, call, ready, say, suspended
 
 pytestmark = pytest.mark.anyio
 
@@ -194,7 +195,7 @@ REFUSED: list[object] = [
 async def test_a_submission_that_cannot_be_taken_stages_nothing(
     tmp_path: Path,
     decisions: dict[str, Approve | Reject],
-    options: dict[str, bool],
+    options: dict[str, Any],
     error: type[Refusal],
     call_id: str | None,
 ) -> None:

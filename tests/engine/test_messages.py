@@ -6,7 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+
+from signoff.commands import ClientContext, SendMessage
+from signoff.errors import InvalidBody, NotFound, RunInProgress
+from signoff.events import Completed, StateSnapshot
 from support.engines import (
     ME,
     NO,
@@ -21,13 +24,9 @@ from support.engines import (
     opened,
     outcomes,
     send,
+    tamper,
 )
 from support.sources import CarryOut, Execute, ListSource, Wait, ask, asking, call, ready, say
-
-from signoff.commands import ClientContext, SendMessage
-from signoff.errors import InvalidBody, NotFound, RunInProgress
-from signoff.events import Completed, StateSnapshot
-from signoff_server.store.tables import messages as messages_table
 
 pytestmark = pytest.mark.anyio
 
@@ -88,11 +87,8 @@ async def test_a_changed_text_under_a_known_id_supersedes_what_followed_and_keep
         thread = await engine.thread(ME, T)
         assert texts(thread) == ["first", "One.", "second, better", "Three."]
         check_history(thread)
-        async with engine._store.read() as connection:
-            kept = await connection.execute(
-                select(messages_table.c.id).where(messages_table.c.superseded)
-            )
-            assert [row.id for row in kept] == ["u2", "a2"]
+        kept = await tamper(engine, "SELECT id FROM messages WHERE superseded ORDER BY seq")
+        assert kept == ["u2", "a2"]
 
 
 async def test_a_regenerate_runs_the_same_message_again(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from signoff.commands import Decide, SendMessage, UserInput
 from signoff.decisions import Approve, Reject
@@ -42,6 +44,7 @@ from signoff.native import NativeAdapter
 from signoff.outcomes import ExpiredOutcome, Indeterminate, Output, Rejected, ToolError
 from signoff.suspension import PendingCall, Suspension, SuspensionKind, ToolCall
 from signoff.thread import Thread, ThreadStatus
+from support.strategies import json_values
 
 NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 CALL = ToolCall(call_id="c1", name="delete_file", inputs={"path": "/tmp/x"}, description="Delete")
@@ -421,6 +424,24 @@ AWAITING = Thread(thread_id="t", status="awaiting_approval", suspension=SUSPENSI
 def test_another_body_is_refused(body: JsonValue, refusal: type[Refusal]) -> None:
     with pytest.raises(refusal):
         NativeAdapter.translate(body, AWAITING)
+
+
+@pytest.mark.req("R26")
+@given(
+    st.one_of(
+        json_values,
+        st.dictionaries(
+            st.sampled_from(["message", "id", "decisions", "results", "inputs"]), json_values
+        ),
+        st.fixed_dictionaries({"decisions": st.dictionaries(st.text(), json_values)}),
+    )
+)
+def test_any_json_translates_or_is_refused(body: JsonValue) -> None:
+    try:
+        command = NativeAdapter.translate(body, AWAITING)
+    except Refusal:
+        return
+    assert isinstance(command, SendMessage | Decide)
 
 
 @pytest.mark.parametrize("body", [{"results": {}}, {"inputs": {}}], ids=["results", "inputs"])

@@ -21,6 +21,7 @@ from typer.testing import CliRunner, Result
 
 from signoff import __version__
 from signoff_server import cli, serving
+from signoff_server.settings import load_settings
 from signoff_server.store import schema
 
 SCENARIO = {
@@ -274,6 +275,14 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, bad: tuple[str,
     result = signoff("demo")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"signoff: {bad[0]}: ")
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIGNOFF_ALLOWED_ORIGINS", "https://a.example, https://b.example,")
+    monkeypatch.setenv("SIGNOFF_MODE", "protective")
+    settings = load_settings()
+    assert settings.allowed_origins == ("https://a.example", "https://b.example")
+    assert (settings.mode, settings.host, settings.port) == ("protective", "127.0.0.1", 0)
 
 
 def test_a_taken_port_is_said() -> None:

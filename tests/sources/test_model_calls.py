@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from signoff.message_json import message_to_json
 from signoff.outcomes import ToolError
 from signoff.policy import Gate, Mode
 from signoff.schema_tools import schema_tool
+from signoff.sources.base import UserTurn
 from signoff.sources.call_ids import CallIds
 from signoff.sources.judging import read_arguments
 from signoff.sources.model_response import ModelResponse, clean
@@ -29,6 +32,7 @@ from signoff.sources.models.base import (
     ModelCallDelta,
     ModelEvent,
     ModelReasoning,
+    ModelRequest,
     ModelText,
 )
 from signoff.sources.tool_loop import ToolLoop
@@ -331,3 +335,52 @@ async def test_a_model_that_fails_fails_the_run_after_what_it_said(
     assert [message.text for message in thread.messages] == ["hi", "I will "]
     assert "ConnectionError" in caplog.text
     assert "secret of the provider" not in "".join(record.getMessage() for record in caplog.records)
+
+
+class Watched:
+    """A model stream that is no generator, and notes that it was closed."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def respond(self, _request: ModelRequest) -> Watched:
+        return self
+
+    def __aiter__(self) -> Watched:
+        return self
+
+    async def __anext__(self) -> ModelEvent:
+        return ModelText(delta="on and on")
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.anyio
+async def test_a_run_that_is_given_up_closes_the_models_stream() -> None:
+    model = Watched()
+    thread = MemoryThread(ToolLoop(model))
+    events = ToolLoop(model).run(thread.request(UserTurn()))
+    assert isinstance(await anext(events), TextDelta)
+    assert not model.closed
+    assert isinstance(events, AsyncGenerator)
+    await events.aclose()
+    assert model.closed
+
+
+class Plain:
+    """A model stream with nothing to close."""
+
+    def respond(self, _request: ModelRequest) -> Plain:
+        return self
+
+    def __aiter__(self) -> Plain:
+        return self
+
+    async def __anext__(self) -> ModelEvent:
+        raise StopAsyncIteration
+
+
+@pytest.mark.anyio
+async def test_a_response_may_be_empty() -> None:
+    assert await MemoryThread(ToolLoop(Plain())).say("hi") == [Completed()]

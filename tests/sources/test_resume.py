@@ -162,6 +162,20 @@ async def test_b127_inputs_that_would_be_rewritten_after_approval_do_not_run() -
     assert ran == []
 
 
+async def test_arguments_that_the_tool_takes_by_now_still_do_not_run_unasked() -> None:
+    shop = Shop()
+    strict: JsonObject = {"required": ["path"]}
+    thread = thread_of(
+        [shop.tool("act", False, schema=strict), shop.tool("delete", True)],
+        [call("c1", "act"), call("c2", "delete")],
+    )
+    await thread.say("hi")
+    thread.source = ToolLoop(ListModel(DONE), tools=[shop.tool("act"), shop.tool("delete", True)])
+    events = await thread.answer({"c2": "yes"})
+    assert outcomes(events)["c1"] == ToolError(text=CHANGED_TEXT)
+    assert [name for name, _ in shop.ran] == ["delete"]
+
+
 @pytest.mark.req("R47", "R76")
 async def test_the_ledger_has_the_last_word() -> None:
     shop = Shop()

@@ -11,12 +11,14 @@ from signoff.decisions import Approve, Decision, Reject, rejection_text
 from signoff.errors import ConfigurationError, CorruptRecord, NotApproved
 from signoff.events import (
     Cancelled,
+    Completed,
     Failed,
     RunEvent,
     Suspended,
     ToolCallReady,
 )
 from signoff.json_text import JsonObject
+from signoff.message_json import message_from_json, message_to_json
 from signoff.messages import ToolResultMessage
 from signoff.outcomes import Output, Rejected, ToolError, outcome_text
 from signoff.schema_tools import schema_tool
@@ -135,6 +137,33 @@ async def test_b70_each_answer_reaches_its_own_call(first: str, second: str, thi
         for call_id, answer in answers.items()
     }
     assert list(outcomes(events)) == ["c1", "c2", "c3"]
+
+
+async def test_b69_the_id_selects_the_call_and_its_place_never_does() -> None:
+    shop = Shop()
+    thread = thread_of(
+        [shop.tool("ship", True), shop.tool("pay", True)],
+        [call("c1", "ship"), call("c2", "pay")],
+        DONE,
+    )
+    await thread.say("hi")
+    # Reloaded between asking and answering, and answered in another order.
+    thread.messages = tuple(
+        message_from_json(message_to_json(message)) for message in thread.messages
+    )
+    await thread.answer({"c2": "yes", "c1": "no"})
+    assert [name for name, _ in shop.ran] == ["pay"]
+
+
+async def test_b72_five_gated_calls_are_answered_in_one_go() -> None:
+    shop = Shop()
+    made = [call(f"c{n}", "act", f'{{"n":{n}}}') for n in range(5)]
+    thread = thread_of([shop.tool("act", True)], [*made], DONE)
+    await thread.say("hi")
+    assert asked(thread) == ["c0", "c1", "c2", "c3", "c4"]
+    events = await thread.answer({f"c{n}": "yes" if n % 2 else "no" for n in range(5)})
+    assert [inputs["n"] for _, inputs in shop.ran] == [1, 3]
+    assert isinstance(events[-1], Completed)
 
 
 async def test_b67_the_same_tool_twice_with_opposite_answers() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import httpx
 from starlette.applications import Starlette
 
 from oracles.sse import JsonObject, frames_of
-from signoff_server.engine import Engine
+from signoff.sources.base import Principal
+from signoff_server.engine import Attachment, Engine
 from signoff_server.routes.ag_ui import Refusals, ag_ui_routes
 from signoff_server.routes.copilotkit import copilotkit_routes
 from signoff_server.routes.native import native_routes
@@ -20,6 +21,7 @@ from support.loopback import serving
 from vercel_ai.server import Live, Teller, principal
 from vercel_ai.stories import Segment
 
+ME = Principal(id="me")
 Stories = Mapping[str, Sequence[Segment]]
 
 
@@ -50,12 +52,25 @@ def telling(stories: Stories, store: Path, **options: Any) -> Generator[Live]:
         yield Live(url=url, teller=teller, engine=engine)
 
 
+class CountingEngine(Engine):
+    """Counts the requests that were shown a thread: what follows reaches them, too."""
+
+    attached = 0
+
+    async def attach(
+        self, principal: Principal, thread_id: str, *, linger: bool = False
+    ) -> Attachment:
+        attachment = await super().attach(principal, thread_id, linger=linger)
+        self.attached += 1
+        return attachment
+
+
 class Server:
     """The same in this event loop, and a client that awaits whole replies."""
 
     def __init__(self, stories: Stories, store: Path, **options: Any) -> None:
         self.teller = Teller(stories=stories)
-        self.engine = Engine(self.teller, store=f"sqlite:///{store}")
+        self.engine = CountingEngine(self.teller, store=f"sqlite:///{store}")
         transport = httpx.ASGITransport(make_app(self.engine, **options))
         self.client = httpx.AsyncClient(transport=transport, base_url="http://test")
 
@@ -104,10 +119,18 @@ def open_ids(frames: Sequence[JsonObject]) -> list[str]:
     return [one["id"] for one in frames[-1]["outcome"].get("interrupts", [])]
 
 
-async def until(reached: Callable[[], Awaitable[bool]]) -> None:
+async def until(reached: Callable[[], object]) -> None:
     """Return once ``reached`` says so."""
     for _ in range(4000):
-        if await reached():
+        if reached():
+            return
+        await anyio.sleep(0.005)
+    raise AssertionError("Waited in vain.")
+
+
+async def until_running(server: Server, thread: str = "t1") -> None:
+    for _ in range(4000):
+        if (await server.engine.thread(ME, thread)).status == "running":
             return
         await anyio.sleep(0.005)
     raise AssertionError("Waited in vain.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection, text
 
 from signoff.commands import Decide, SendMessage, UserInput
 from signoff.decisions import Approve, Decision, Reject
@@ -80,15 +83,33 @@ async def ended(attachment: Attachment) -> RunEvent:
     return (await events(attachment))[-1]
 
 
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what only shows from outside: what is on record, what foreign code did."""
+    while not await holds():  # noqa: ASYNC110 - there is no event to wait for
+        await asyncio.sleep(0.001)
+
+
 async def audited(engine: Engine, thread: str = T, principal: Principal = ME) -> list[AuditRow]:
-    async with engine._store.read() as connection:
-        row = await threads.find(connection, principal, thread)
+    def read(connection: Connection) -> list[AuditRow]:
+        row = threads.find(connection, principal, thread)
         assert row is not None
-        return await audit.read(connection, row.id)
+        return audit.read(connection, row.id)
+
+    return await engine._store.read(read)
+
+
+async def tamper(engine: Engine, statement: str, values: Mapping[str, object] | None = None) -> Any:
+    """Execute SQL behind the engine's back; gives the first column of the result, if it has one."""
+
+    def execute(connection: Connection) -> Any:
+        result = connection.execute(text(statement), values or {})
+        return result.scalars().all() if result.returns_rows else None
+
+    return await engine._store.write(execute)
 
 
 def outcomes(thread: Thread) -> dict[str, str]:
-    """callId → how the call ended, by the history's last word on it."""
+    """Give how each call ended, by callId."""
     return {
         record.call.call_id: type(record.outcome).__name__
         for item in thread.messages

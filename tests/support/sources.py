@@ -61,7 +61,7 @@ class ListSource:
         closed: how many segments were left in an orderly way.
     """
 
-    segments: list[Sequence[Step]]
+    segments: Sequence[Sequence[Step]]
     requests: list[RunRequest] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     busy: asyncio.Event = field(default_factory=asyncio.Event)
@@ -166,5 +166,5 @@ def ask(*call_ids: str, message_id: str = "batch", free: Sequence[str] = ()) -> 
 
 
 def asking(*call_ids: str, free: Sequence[str] = ()) -> ListSource:
-    """Asks about the calls, carries the answers out, says ``Done.``"""
+    """Ask about the calls, carry the answers out, say that it is done."""
     return ListSource([ask(*call_ids, free=free), [CarryOut(), *say("Done.")]])

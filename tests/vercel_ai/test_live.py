@@ -32,7 +32,8 @@ def sdk(request: pytest.FixtureRequest) -> Sdk:
 @pytest.fixture(scope="module")
 def live(sdk: Sdk, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     store: Path = tmp_path_factory.mktemp("vercel") / "store.db"
-    with telling(STORIES, store, sdk=sdk) as live:
+    turns = {str(one.says): [one] for one in STORIES["two turns"]}
+    with telling({**STORIES, **turns}, store, sdk=sdk) as live:
         yield live
 
 
@@ -96,8 +97,8 @@ def test_the_tool_predicate_alone_posts_nothing_more(
 def test_two_turns_are_two_messages(oracle: Oracle, live: Live, sdk: Sdk) -> None:
     options: Any = {"chat_id": "turns", "sdk": NAMES[sdk]}
     with oracle.vercel_open(live.url, **options) as tab:
-        tab.send("text")
-        state = tab.send("a free call")
+        tab.send("Hello")
+        state = tab.send("And?")
     with oracle.vercel_open(live.url, hydrate=True, **options) as reloaded:
         assert reloaded.state().messages == live_messages(state)
     assert [message["role"] for message in state.messages] == ["user", "assistant"] * 2

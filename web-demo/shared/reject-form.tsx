@@ -21,20 +21,23 @@ export function RejectForm({ name, onReject, onBack }: RejectFormProps) {
     onReject(reason.trim() === '' ? '' : reason)
   }
 
-  function onKeyDown(event: KeyboardEvent) {
-    if (event.key === 'Escape') {
-      event.preventDefault()
-      onBack()
-    } else if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
-      event.preventDefault()
-      reject()
-    }
+  function leaveOnEscape(event: KeyboardEvent) {
+    if (event.key !== 'Escape') return
+    event.preventDefault()
+    onBack()
+  }
+
+  function rejectOnEnter(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    reject()
   }
 
   return (
     <form
       className="so-reject-form"
       aria-label={`Reject ${name}`}
+      onKeyDown={leaveOnEscape}
       onSubmit={(event) => {
         event.preventDefault()
         reject()
@@ -51,10 +54,10 @@ export function RejectForm({ name, onReject, onBack }: RejectFormProps) {
         data-testid="reject-reason"
         placeholder="Not this one: it is still needed."
         onChange={(event) => setReason(event.target.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={rejectOnEnter}
       />
       <div className="so-actions">
-        <button type="button" className="so-button" data-testid="cancel-reject" onClick={onBack} onKeyDown={(event) => event.key === 'Escape' && onBack()}>
+        <button type="button" className="so-button" data-testid="cancel-reject" onClick={onBack}>
           Back
         </button>
         <button type="submit" className="so-button so-button-danger" data-testid="confirm-reject">

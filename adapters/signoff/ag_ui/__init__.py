@@ -4,11 +4,13 @@ from .encode import AGUIAdapter
 from .hydrate import View, shows_all
 from .reading import RunInput, profile_of, read_input
 from .translate import command_of
-from .wire import REFUSED, Interrupt, MessageEntry, Profile
+from .wire import FAILED, REFUSED, Failures, Interrupt, MessageEntry, Profile
 
 __all__ = [
+    "FAILED",
     "REFUSED",
     "AGUIAdapter",
+    "Failures",
     "Interrupt",
     "MessageEntry",
     "Profile",

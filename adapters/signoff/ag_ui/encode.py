@@ -36,11 +36,13 @@ from .calls import CallStream
 from .texts import TextStream
 from .transcript import Transcript
 from .wire import (
+    Failures,
     Frame,
     Outcome,
     Profile,
     activity,
     custom,
+    failed,
     interrupts,
     messages_snapshot,
     refused,
@@ -66,6 +68,9 @@ class AGUIAdapter(StreamAdapter):
         seen: the ids of the messages that the client has, in its order.
         tool_bound_interrupts: publish held calls of server tools before they are answered, with
             interrupts of reason ``tool_call``.
+        failures: how a run ends that fails after answers. ``run_error`` is AG-UI's own word, but
+            CopilotKit drops the card on it and starts no run any more until a reload
+            (copilotkit.md §4). ``finish`` says it as ``CUSTOM signoff.failed`` and ends the run.
     """
 
     translate = staticmethod(translation.translate)
@@ -75,6 +80,7 @@ class AGUIAdapter(StreamAdapter):
         "_calls",
         "_ended",
         "_events",
+        "_failures",
         "_profile",
         "_refusal",
         "_restate",
@@ -99,6 +105,7 @@ class AGUIAdapter(StreamAdapter):
         restate: bool = True,
         seen: Sequence[str] = (),
         tool_bound_interrupts: bool = False,
+        failures: Failures = "run_error",
     ) -> None:
         self._thread = thread
         self._run_id = run_id
@@ -107,6 +114,7 @@ class AGUIAdapter(StreamAdapter):
         self._restate = restate or refusal is not None
         self._seen = seen
         self._tool_bound = tool_bound_interrupts
+        self._failures: Failures = failures
         self._state = _state_of(thread, client or ClientContext(), refused=refusal is not None)
         self._transcript = Transcript(thread, tool_bound=tool_bound_interrupts)
         self._texts = TextStream()
@@ -229,6 +237,9 @@ class AGUIAdapter(StreamAdapter):
     def _end(self, terminal: Terminal) -> bytes:
         closing = self._texts.close() + _frames(self._calls.close()) + self._close_steps()
         match terminal:
+            case Failed() if self._failures == "finish" and self._continues:
+                closing += data_frame(failed(terminal.code, terminal.message))
+                closing += self._snapshots() + self._finish({"type": "success"})
             case Failed(code=code, message=message):
                 closing += data_frame(run_error(code, message))
             case Suspended():

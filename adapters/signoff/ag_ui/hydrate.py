@@ -6,7 +6,7 @@ did (B41, R96, R98).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypedDict, assert_never
 
 from ..json_text import JsonValue
@@ -87,9 +87,11 @@ def snapshot_messages(
     entries: list[MessageEntry] = []
     late: list[MessageEntry] = []
     for message in history:
-        shown = list(_entries(message, answered, tool_bound=tool_bound_interrupts))
-        if not isinstance(message, ToolResultMessage):
+        shown = _entries(message, answered, tool_bound=tool_bound_interrupts)
+        if late and not isinstance(message, ToolResultMessage):
             entries += late
+            late = []
+        if isinstance(message, ToolCallMessage):
             late = _after_results(shown)
         entries += shown
     return entries + late
@@ -135,53 +137,57 @@ def shows_all(thread: Thread, message_ids: Iterable[str]) -> bool:
 
 def _entries(
     message: Message, answered: Collection[str], *, tool_bound: bool
-) -> Iterator[MessageEntry]:
+) -> list[MessageEntry]:
+    # Lists, and no generators: a long thread is made of many small messages.
     match message:
         case UserMessage():
-            yield {"id": message.id, "role": "user", "content": write_content(message.content)}
+            content = write_content(message.content)
+            return [{"id": message.id, "role": "user", "content": content}]
         case AssistantMessage():
-            yield from _said(message, [])
+            return _said(message, [])
         case ToolCallMessage():
-            yield from _batch(message, answered, tool_bound=tool_bound)
-        case ToolResultMessage(results=results):
-            yield from map(_result, results)
+            return _batch(message, answered, tool_bound=tool_bound)
+        case ToolResultMessage():
+            return [_result(record) for record in message.results]
         case _:
             assert_never(message)
 
 
 def _batch(
     message: ToolCallMessage, answered: Collection[str], *, tool_bound: bool
-) -> Iterator[MessageEntry]:
-    settled = any(record.call.call_id in answered for record in message.calls)
+) -> list[MessageEntry]:
+    settled = any([record.call.call_id in answered for record in message.calls])
     published = settled or (tool_bound and may_bind(message.calls))
     calls = [_call(record) for record in message.calls] if published else []
     if not message.held_back:
-        yield from _said(message, calls)
-        return
-    yield from _said(message, [])
+        return _said(message, calls)
+    shown = _said(message, [])
     if calls:
-        yield {"id": held_message_id(message.id), "role": "assistant", "toolCalls": calls}
+        held = held_message_id(message.id)
+        shown.append({"id": held, "role": "assistant", "toolCalls": calls})
+    return shown
 
 
 def _said(
     message: AssistantMessage | ToolCallMessage, calls: list[ToolCallEntry]
-) -> Iterator[MessageEntry]:
+) -> list[MessageEntry]:
     """Reasoning and text, in the order in which they began; what the client makes of the stream."""
-    kinds = [type(part) for part in message.content]
-    thoughts = "".join(part.text for part in message.content if isinstance(part, ReasoningPart))
+    text = message.text
     entry: AssistantEntry = {"id": message.id, "role": "assistant"}
-    if message.text:
-        entry["content"] = message.text
+    if text:
+        entry["content"] = text
     if calls:
         entry["toolCalls"] = calls
-    shown: list[MessageEntry] = [entry] if message.text or calls else []
+    shown: list[MessageEntry] = [entry] if text or calls else []
+    thoughts = "".join([part.text for part in message.content if isinstance(part, ReasoningPart)])
     if thoughts:
+        kinds = [type(part) for part in message.content]
         place = 1 if TextPart in kinds[: kinds.index(ReasoningPart)] else 0
         shown.insert(
             place,
             {"id": reasoning_message_id(message.id), "role": "reasoning", "content": thoughts},
         )
-    yield from shown
+    return shown
 
 
 def _call(record: CallRecord) -> ToolCallEntry:

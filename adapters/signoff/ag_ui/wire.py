@@ -23,11 +23,17 @@ Profile: TypeAlias = Literal["1.0", "0.0"]
 """What the client understands. ``0.0`` is the 0.0.5x client, which names no version and dies of
 ``pendingToolCallIds`` and ``cancelled``, and is locked for good by an expired ``expiresAt``."""
 
+Failures: TypeAlias = Literal["run_error", "finish"]
+"""How a run ends that fails after answers: by AG-UI's word, or so that CopilotKit goes on."""
+
 PROTOCOL_VERSION = "1.0"
 """Ours, whatever the client's: each side declares its own. 0.0.5x clients ignore it."""
 
 REFUSED = "signoff.refused"
 """Name of the CUSTOM event that says why a request was not taken."""
+
+FAILED = "signoff.failed"
+"""Name of the CUSTOM event that says why a run failed, see ``Failures``."""
 
 Frame: TypeAlias = dict[str, JsonValue]
 
@@ -173,6 +179,11 @@ def refused(refusal: Refusal) -> Frame:
     if refusal.call_id is not None:
         value["callId"] = refusal.call_id
     return custom(REFUSED, value)
+
+
+def failed(code: str, message: str) -> Frame:
+    """Why the run failed, where a ``RUN_ERROR`` would lock the page."""
+    return custom(FAILED, {"code": code, "message": message})
 
 
 def custom(name: str, value: JsonValue) -> Frame:

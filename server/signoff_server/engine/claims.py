@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.commands import Decide, SendMessage, UserInput
 from signoff.decisions import Approve, Decision
@@ -22,7 +22,7 @@ from ..store import asking, audit, threads, transcript
 from ..store.rows import AskedCall, RunRow, SuspensionRow, ThreadRow
 from .answers import plan_answers
 from .clock import Clock
-from .views import load_thread_of_run
+from .views import load_suspension, load_thread_of_run
 
 _BUSY: frozenset[ThreadStatus] = frozenset(
     {"running", "awaiting_approval", "awaiting_input", "awaiting_results"}
@@ -66,9 +66,9 @@ class Claims:
         self._clock = clock
         self._new_id = new_id
 
-    async def send(
+    def send(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         principal: Principal,
         thread_id: str,
         command: SendMessage,
@@ -85,18 +85,18 @@ class Claims:
         if not command.messages:
             raise InvalidBody("There is no message to send.")
         now = self._clock()
-        row = await threads.find_or_create(
+        row = threads.find_or_create(
             connection, principal, thread_id, id=self._new_id("thread"), now=now
         )
-        relation = await self._relation(connection, row, command)
+        relation = self._relation(connection, row, command)
         if relation == "repeat":
             return Standing()
         _require_idle(row)
         run_id = self._new_id("run")
-        await self._append_users(connection, row, run_id, command)
+        self._append_users(connection, row, run_id, command)
         if command.client.has_state:
-            await threads.set_state(connection, row.id, command.client.state)
-        await threads.create_run(
+            threads.set_state(connection, row.id, command.client.state)
+        threads.create_run(
             connection,
             row.id,
             id=run_id,
@@ -105,7 +105,7 @@ class Claims:
             client=command.client,
             now=now,
         )
-        await audit.write(
+        audit.write(
             connection,
             row,
             "run_started",
@@ -115,11 +115,11 @@ class Claims:
             means="person",
             protocol=protocol,
         )
-        return await self._claim(connection, row, run_id)
+        return self._claim(connection, row, run_id)
 
-    async def decide(
+    def decide(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         principal: Principal,
         thread_id: str,
         command: Decide,
@@ -131,58 +131,56 @@ class Claims:
         Raises:
             Refusal: see ``plan_answers``.
         """
-        row = await threads.find(connection, principal, thread_id)
+        row = threads.find(connection, principal, thread_id)
         if row is None:
             raise NothingPending()
-        current = await asking.current(connection, row.id)
-        suspension = current if current and row.status != "running" else None
-        calls = await asking.find_calls(
+        current = load_suspension(connection, row)
+        suspension = current if row.status != "running" else None
+        calls = asking.find_calls(
             connection, row.id, command.decisions, suspension.id if suspension else None
         )
         plan = plan_answers(command, suspension=suspension, calls=calls, actor=principal.id)
         if suspension is None or not plan.stage:
             return Standing(skipped=plan.skipped)
-        await self._stage(connection, row, principal, plan.stage, calls, protocol)
+        self._stage(connection, row, principal, plan.stage, calls, protocol)
         if not plan.completes:
-            await asking.move(
-                connection, suspension, SuspensionEvent.ANSWERED_IN_PART, self._clock()
-            )
+            asking.move(connection, suspension, SuspensionEvent.ANSWERED_IN_PART, self._clock())
             return Standing(skipped=plan.skipped)
-        claim = await self._continue(connection, row, suspension, command)
+        claim = self._continue(connection, row, suspension, command)
         return replace(claim, skipped=plan.skipped)
 
-    async def _continue(
+    def _continue(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         row: ThreadRow,
         suspension: SuspensionRow,
         command: Decide,
     ) -> Claim:
         if row.run_id is None:
             raise LookupError("A suspended thread has a run.")
-        await asking.move(connection, suspension, SuspensionEvent.ANSWERED, self._clock())
+        asking.move(connection, suspension, SuspensionEvent.ANSWERED, self._clock())
         if command.client.has_state:
-            await threads.set_state(connection, row.id, command.client.state)
+            threads.set_state(connection, row.id, command.client.state)
         if command.messages:
-            await self._queue(connection, row, row.run_id, command.messages)
-        return await self._claim(connection, row, row.run_id)
+            self._queue(connection, row, row.run_id, command.messages)
+        return self._claim(connection, row, row.run_id)
 
-    async def _queue(
+    def _queue(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         row: ThreadRow,
         run_id: str,
         inputs: tuple[UserInput, ...],
     ) -> None:
-        queued = (await threads.get_run(connection, run_id)).queued
+        queued = (threads.get_run(connection, run_id)).queued
         known = {message.id for message in queued}
         new = tuple(item for item in inputs if item.id not in known)
-        beside = await self._unknown(connection, row, run_id, new)
-        await threads.set_queued(connection, run_id, (*queued, *beside))
+        beside = self._unknown(connection, row, run_id, new)
+        threads.set_queued(connection, run_id, (*queued, *beside))
 
-    async def _stage(
+    def _stage(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         row: ThreadRow,
         principal: Principal,
         decisions: Mapping[str, Decision],
@@ -190,12 +188,10 @@ class Claims:
         protocol: str,
     ) -> None:
         now = self._clock()
-        await asking.stage(
-            connection, row.id, decisions, actor=principal.id, protocol=protocol, now=now
-        )
+        asking.stage(connection, row.id, decisions, actor=principal.id, protocol=protocol, now=now)
         for call_id, decision in decisions.items():
             approved = isinstance(decision, Approve)
-            await audit.write(
+            audit.write(
                 connection,
                 row,
                 "approved" if approved else "rejected",
@@ -207,33 +203,33 @@ class Claims:
                 detail=decision.note if isinstance(decision, Approve) else decision.reason,
             )
 
-    async def _claim(self, connection: AsyncConnection, row: ThreadRow, run_id: str) -> Claim:
-        fence = await threads.claim(connection, row, run_id, self._clock())
-        stored = await threads.get(connection, row.id)
+    def _claim(self, connection: Connection, row: ThreadRow, run_id: str) -> Claim:
+        fence = threads.claim(connection, row, run_id, self._clock())
+        stored = threads.get(connection, row.id)
         if stored is None or stored.fence != fence:
             raise LookupError("A claimed thread is there.")
-        run = await threads.get_run(connection, run_id)
-        base = await load_thread_of_run(connection, stored, run)
+        run = threads.get_run(connection, run_id)
+        base = load_thread_of_run(connection, stored, run)
         answers = Answers(decisions=base.decisions, messages=base.queued)
         return Claim(
             row=stored,
             base=base,
             run=run,
             input=UserTurn() if base.suspension is None else answers,
-            next_seq=await transcript.next_seq(connection, row.id),
-            used_call_ids=await transcript.superseded_call_ids(connection, row.id),
+            next_seq=transcript.next_seq(connection, row.id),
+            used_call_ids=transcript.superseded_call_ids(connection, row.id),
         )
 
-    async def _relation(
-        self, connection: AsyncConnection, row: ThreadRow, command: SendMessage
+    def _relation(
+        self, connection: Connection, row: ThreadRow, command: SendMessage
     ) -> Literal["new", "repeat"]:
         """Whether the newest message was sent before, and change or repeat it."""
         newest = command.messages[-1]
         if newest.id is None:
             return "new"
-        known = await transcript.find(connection, row.id, newest.id)
+        known = transcript.find(connection, row.id, newest.id)
         if known is None:
-            known = await self._queued(connection, row, newest.id)
+            known = self._queued(connection, row, newest.id)
             return "new" if known is None or known.content != newest.content else "repeat"
         if not isinstance(known, UserMessage):
             raise InvalidBody("The message's id is taken.")
@@ -241,37 +237,37 @@ class Claims:
         if same and (not command.regenerate or row.status == "running"):
             return "repeat"
         _require_idle(row)
-        await transcript.supersede(connection, row.id, known.seq + 1 if same else known.seq)
+        transcript.supersede(connection, row.id, known.seq + 1 if same else known.seq)
         return "new"
 
-    async def _queued(
-        self, connection: AsyncConnection, row: ThreadRow, message_id: str
+    def _queued(
+        self, connection: Connection, row: ThreadRow, message_id: str
     ) -> UserMessage | None:
         """The message beside answers that waits for the results of a batch."""
         if row.run_id is None or row.status not in _BUSY:
             return None
-        run = await threads.get_run(connection, row.run_id)
+        run = threads.get_run(connection, row.run_id)
         return next((message for message in run.queued if message.id == message_id), None)
 
-    async def _append_users(
-        self, connection: AsyncConnection, row: ThreadRow, run_id: str, command: SendMessage
+    def _append_users(
+        self, connection: Connection, row: ThreadRow, run_id: str, command: SendMessage
     ) -> None:
-        new = await self._unknown(connection, row, run_id, command.messages)
+        new = self._unknown(connection, row, run_id, command.messages)
         # With the fence of the segment before: the message belongs to what the new segment's
         # readers are given first.
-        await transcript.append(connection, row.id, row.fence, new)
+        transcript.append(connection, row.id, row.fence, new)
 
-    async def _unknown(
+    def _unknown(
         self,
-        connection: AsyncConnection,
+        connection: Connection,
         row: ThreadRow,
         run_id: str,
         inputs: tuple[UserInput, ...],
     ) -> tuple[UserMessage, ...]:
-        seq = await transcript.next_seq(connection, row.id)
+        seq = transcript.next_seq(connection, row.id)
         new: list[UserMessage] = []
         for item in inputs:
-            if item.id is not None and await transcript.find(connection, row.id, item.id):
+            if item.id is not None and transcript.find(connection, row.id, item.id):
                 continue
             new.append(
                 UserMessage(

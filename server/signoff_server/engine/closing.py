@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.errors import Unavailable
 from signoff.events import Failed, RunEvent, Terminal
@@ -25,7 +25,7 @@ logger = logging.getLogger("signoff")
 _PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Between attempts to reach a store that is busy or full."""
 
-_Transaction: TypeAlias = Callable[[AsyncConnection], Awaitable[list[RunEvent]]]
+_Transaction: TypeAlias = Callable[[Connection], list[RunEvent]]
 
 
 class Closing:
@@ -35,14 +35,16 @@ class Closing:
         store: where to.
         segment: the segment.
         means: time, ids, key.
+        gave_up: told of the thread if the store takes no end of it at all: on record it still runs.
     """
 
-    def __init__(self, store: Store, segment: LiveSegment, means: Means) -> None:
+    def __init__(
+        self, store: Store, segment: LiveSegment, means: Means, gave_up: Callable[[str], None]
+    ) -> None:
         self._store = store
         self._segment = segment
         self._means = means
-        self.stored = False
-        """Whether the end is on record. If not, the thread still counts as running."""
+        self._gave_up = gave_up
 
     async def store(
         self, terminal: Terminal, client_state: tuple[JsonValue] | None
@@ -50,7 +52,8 @@ class Closing:
         """Store the end, and return the events to announce.
 
         What cannot be stored as the source gave it ends as failed; if even that cannot, because
-        the segment's messages themselves are unfit, the end is made from what is on record.
+        the segment's messages themselves are unfit or the disk is full, the end is made from what
+        is on record.
         """
         for transaction in (
             partial(self._as_it_is, terminal, client_state),
@@ -61,41 +64,38 @@ class Closing:
                 events = await self._persistently(transaction)
             except LostClaim:
                 return [Failed()]
-            except Unavailable:
-                break
             except Exception as error:  # noqa: BLE001 - whatever a source handed over, its run has to end
-                self._log("The end of a run is not fit to be stored", error)
+                self._log("The end of a run cannot be stored as it is", error)
             else:
-                self.stored = True
                 return events
+        self._gave_up(self._segment.thread.id)
         return [Failed()]
 
     async def _persistently(self, transaction: _Transaction) -> list[RunEvent]:
         for pause in _PAUSES_SECONDS:
             try:
-                return await self._commit(transaction)
+                return await self._store.write(partial(self._end, transaction))
             except (Unavailable, OSError) as error:
                 self._log("The end of a run could not be stored", error)
                 await asyncio.sleep(pause)
-        return await self._commit(transaction)
+        return await self._store.write(partial(self._end, transaction))
 
-    async def _commit(self, transaction: _Transaction) -> list[RunEvent]:
-        async with self._store.write() as connection:
-            await hold(connection, self._segment.thread)
-            return await transaction(connection)
+    def _end(self, transaction: _Transaction, connection: Connection) -> list[RunEvent]:
+        hold(connection, self._segment.thread)
+        return transaction(connection)
 
-    async def _as_it_is(
+    def _as_it_is(
         self,
         terminal: Terminal,
         client_state: tuple[JsonValue] | None,
-        connection: AsyncConnection,
+        connection: Connection,
     ) -> list[RunEvent]:
-        return await end_segment(
+        return end_segment(
             connection, self._segment, terminal, self._means, client_state=client_state
         )
 
-    async def _as_recorded(self, connection: AsyncConnection) -> list[RunEvent]:
-        return await end_from_record(connection, self._segment.thread, Failed(), self._means)
+    def _as_recorded(self, connection: Connection) -> list[RunEvent]:
+        return end_from_record(connection, self._segment.thread, Failed(), self._means)
 
     def _log(self, what: str, error: Exception) -> None:
         log_failure(what, self._segment.thread.id, self._segment.run_id, error)

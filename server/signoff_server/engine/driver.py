@@ -75,11 +75,6 @@ class SegmentDriver:
         self._over = False
         self._work = DurableWork()
 
-    @property
-    def stored(self) -> bool:
-        """Whether the segment's end is on record; before the end, False."""
-        return self._closing.stored
-
     def stop(self, terminal: Terminal | None = None) -> None:
         """Ask the run to end: before its next tool or model call, or after the grace."""
         if not self._stop.is_set():
@@ -95,6 +90,7 @@ class SegmentDriver:
         pump = asyncio.ensure_future(self._pump())
         terminal = await self._until_terminal(pump)
         self._over = True
+        await self._ledger.landed()
         events = await self._work.run(self._closing.store(terminal, self._state))
         self.journal.append(events)
         self.journal.end()

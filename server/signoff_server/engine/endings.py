@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.decisions import Decision, Reject
 from signoff.errors import SignoffError
@@ -58,8 +58,8 @@ class Means:
     key: bytes
 
 
-async def end_segment(
-    connection: AsyncConnection,
+def end_segment(
+    connection: Connection,
     segment: LiveSegment,
     terminal: Terminal,
     means: Means,
@@ -78,23 +78,21 @@ async def end_segment(
     if isinstance(terminal, Suspended):
         terminal = replace(terminal, suspension=_publishable(terminal.suspension, segment, means))
     else:
-        results = await _close_calls(
-            connection, thread.id, recorder.open_calls(), segment.decisions
-        )
+        results = _close_calls(connection, thread.id, recorder.open_calls(), segment.decisions)
         for result in results:
             recorder.record(result)
         segment.left_behind.extend(results)
     recorder.record(terminal)
-    await transcript.append(connection, thread.id, thread.fence, recorder.unstored)
-    await threads.set_queued(connection, segment.run_id, recorder.queued)
+    transcript.append(connection, thread.id, thread.fence, recorder.unstored)
+    threads.set_queued(connection, segment.run_id, recorder.queued)
     if client_state is not None:
-        await threads.set_state(connection, thread.id, client_state[0])
-    await _close_suspension(connection, thread, terminal, means)
+        threads.set_state(connection, thread.id, client_state[0])
+    _close_suspension(connection, thread, terminal, means)
     if isinstance(terminal, Suspended):
-        await _store_suspension(connection, segment, terminal, means)
+        _store_suspension(connection, segment, terminal, means)
     else:
-        await _store_run_end(connection, segment, terminal, means)
-    await threads.set_status(connection, thread.id, _status(terminal), means.clock())
+        _store_run_end(connection, segment, terminal, means)
+    threads.set_status(connection, thread.id, _status(terminal), means.clock())
     return [*segment.left_behind, terminal]
 
 
@@ -128,12 +126,12 @@ def _publishable(suspension: Suspension, segment: LiveSegment, means: Means) -> 
     )
 
 
-async def _store_suspension(
-    connection: AsyncConnection, segment: LiveSegment, terminal: Suspended, means: Means
+def _store_suspension(
+    connection: Connection, segment: LiveSegment, terminal: Suspended, means: Means
 ) -> None:
     now = means.clock()
-    await threads.pause_run(connection, segment.run_id, terminal.state)
-    await asking.store(
+    threads.pause_run(connection, segment.run_id, terminal.state)
+    asking.store(
         connection,
         segment.thread.id,
         segment.run_id,
@@ -143,7 +141,7 @@ async def _store_suspension(
         now=now,
     )
     for pending in terminal.suspension.calls:
-        await audit.write(
+        audit.write(
             connection,
             segment.thread,
             "asked",
@@ -154,13 +152,13 @@ async def _store_suspension(
         )
 
 
-async def _store_run_end(
-    connection: AsyncConnection, segment: LiveSegment, terminal: Terminal, means: Means
+def _store_run_end(
+    connection: Connection, segment: LiveSegment, terminal: Terminal, means: Means
 ) -> None:
     failure = (terminal.code, terminal.message) if isinstance(terminal, Failed) else None
     now = means.clock()
-    await threads.end_run(connection, segment.run_id, now, failure)
-    await audit.write(
+    threads.end_run(connection, segment.run_id, now, failure)
+    audit.write(
         connection,
         segment.thread,
         "run_ended",
@@ -170,25 +168,25 @@ async def _store_run_end(
     )
 
 
-async def _close_suspension(
-    connection: AsyncConnection, thread: ThreadRow, terminal: Terminal, means: Means
+def _close_suspension(
+    connection: Connection, thread: ThreadRow, terminal: Terminal, means: Means
 ) -> None:
-    answered = await asking.current(connection, thread.id)
+    answered = asking.current(connection, thread.id)
     if answered is None:
         return
     carried_out = isinstance(terminal, (Completed, Suspended))
     event = SuspensionEvent.FINISHED if carried_out else SuspensionEvent.RUN_ENDED
-    await asking.move(connection, answered, event, means.clock())
+    asking.move(connection, answered, event, means.clock())
 
 
-async def _close_calls(
-    connection: AsyncConnection,
+def _close_calls(
+    connection: Connection,
     thread_id: str,
     calls: Iterable[ToolCall],
     decisions: Mapping[str, Decision],
 ) -> list[ToolResult]:
     open_calls = list(calls)
-    begun = await executions.find(connection, thread_id, [call.call_id for call in open_calls])
+    begun = executions.find(connection, thread_id, [call.call_id for call in open_calls])
     return [
         ToolResult(
             message_id=result_message_id(call.call_id),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.commands import Decide, SendMessage
 from signoff.errors import ConfigurationError, NotFound, Unavailable
@@ -19,7 +19,6 @@ from signoff.sources.base import RunSource
 from signoff.suspension import PendingCall
 from signoff.thread import Thread
 
-from ..journal import Segment
 from ..store import Store, threads
 from .attachment import Attachment, OnDisconnect
 from .claims import Claim, Claims, Standing
@@ -142,11 +141,7 @@ class Engine:
     async def thread(self, principal: Principal, thread_id: str) -> Thread:
         """The principal's thread as it stands; one that is unknown or not theirs looks new."""
         await self._ready()
-        async with self._store.read() as connection:
-            row = await threads.find(connection, principal, thread_id)
-            if row is None:
-                return Thread(thread_id=thread_id)
-            return await load_thread(connection, row)
+        return await self._store.read(partial(_load, principal, thread_id))
 
     async def pending_approvals(
         self, principal: Principal, thread_id: str
@@ -168,6 +163,11 @@ class Engine:
         thread = await self.thread(principal, thread_id)
         segment = self._segments.get(thread.id)
         if thread.status == "running":
+            if segment is None or segment.ended:
+                # Claimed a moment ago: its segment is there right after the commit, and so before
+                # the end of any later transaction.
+                await self._store.write(_nothing)
+                segment = self._segments.get(thread.id)
             if segment is None:
                 raise Unavailable(retry_after_seconds=1)
             return Attachment(thread=segment.base, segment=segment)
@@ -263,30 +263,26 @@ class Engine:
         self,
         principal: Principal,
         thread_id: str,
-        transact: Callable[[AsyncConnection], Awaitable[Claim | Standing]],
+        transact: Callable[[Connection], Claim | Standing],
     ) -> Attachment:
         if self._closed:
             raise Unavailable()
-        segment = None
-        try:
-            async with self._store.write() as connection:
-                result = await transact(connection)
-                if isinstance(result, Claim):
-                    # Before the commit: who sees the thread running has to find its segment.
-                    segment = self._segments.open(result)
-        except BaseException:
-            if segment is not None:
-                self._segments.abandon(segment)
-            raise
-        if isinstance(result, Claim) and segment is not None:
-            return self._launch(principal, result, segment)
-        return replace(await self.attach(principal, thread_id), skipped=result.skipped)
-
-    def _launch(self, principal: Principal, claim: Claim, segment: Segment) -> Attachment:
-        self._segments.launch(principal, claim, segment)
+        result = await self._store.write(transact)
+        if isinstance(result, Standing):
+            return replace(await self.attach(principal, thread_id), skipped=result.skipped)
+        segment = self._segments.launch(principal, result)
         attachment = Attachment(
-            thread=claim.base, segment=segment, started=True, skipped=claim.skipped
+            thread=result.base, segment=segment, started=True, skipped=result.skipped
         )
         if self._on_disconnect == "continue":
             return attachment
         return replace(attachment, left=partial(self._segments.leave, segment))
+
+
+def _nothing(_connection: Connection) -> None:
+    pass
+
+
+def _load(principal: Principal, thread_id: str, connection: Connection) -> Thread:
+    row = threads.find(connection, principal, thread_id)
+    return Thread(thread_id=thread_id) if row is None else load_thread(connection, row)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.decisions import Approve
 from signoff.errors import NotApproved, SignoffError
@@ -55,6 +56,8 @@ class SegmentLedger:
         self._clock = clock
         self._cancel = cancel
         self._work = DurableWork()
+        # What the first of two begins stores, the second must not store again.
+        self._one_at_a_time = asyncio.Lock()
         self._begun: dict[str, ToolCall] = {}
         self._idle = asyncio.Event()
         self._idle.set()
@@ -73,17 +76,18 @@ class SegmentLedger:
             LostClaim: the segment may not write any more.
             Unavailable: the store cannot keep it, so the call must not run.
         """
-        if self._cancel.is_set():
-            raise Stopped("The run was stopped.")
-        self._recorder.seal()
-        # Before the commit: from then on a stop has to wait for the call.
-        self._begun[call.call_id] = call
-        self._idle.clear()
-        try:
-            recorded = await self._work.run(self._begin(call))
-        except BaseException:
-            self._forget(call.call_id)
-            raise
+        async with self._one_at_a_time:
+            if self._cancel.is_set():
+                raise Stopped("The run was stopped.")
+            self._recorder.seal()
+            # Before the commit: from then on a stop has to wait for the call.
+            self._begun[call.call_id] = call
+            self._idle.clear()
+            try:
+                recorded = await self._work.run(self._begin(call))
+            except BaseException:
+                self._forget(call.call_id)
+                raise
         if recorded is not None:
             self._forget(call.call_id)
         return recorded
@@ -109,52 +113,56 @@ class SegmentLedger:
         if not self._begun:
             self._idle.set()
 
+    async def landed(self) -> None:
+        """Wait until nothing is being written: a begin goes on when its source is cancelled."""
+        await self._work.landed()
+
     async def _begin(self, call: ToolCall) -> Outcome | None:
-        async with self._store.write() as connection:
-            await hold(connection, self._thread)
-            known = await executions.find(connection, self._thread.id, [call.call_id])
-            if call.call_id in known:
-                return known[call.call_id].outcome or Indeterminate()
-            self._check_announced(call)
-            await self._check_approval(connection, call)
-            await transcript.append(
-                connection, self._thread.id, self._thread.fence, self._recorder.unstored
-            )
-            now = self._clock()
-            await executions.begin(
-                connection, self._thread.id, self._run_id, self._thread.fence, call, now
-            )
-            await audit.write(
-                connection, self._thread, "began", now=now, run_id=self._run_id, call=call
-            )
-        self._recorder.mark_stored()
+        recorded = await self._store.write(partial(self._record_begin, call))
+        if recorded is None:
+            self._recorder.mark_stored()
+        return recorded
+
+    def _record_begin(self, call: ToolCall, connection: Connection) -> Outcome | None:
+        hold(connection, self._thread)
+        known = executions.find(connection, self._thread.id, [call.call_id])
+        if call.call_id in known:
+            return known[call.call_id].outcome or Indeterminate()
+        self._check_announced(call)
+        self._check_approval(connection, call)
+        transcript.append(connection, self._thread.id, self._thread.fence, self._recorder.unstored)
+        now = self._clock()
+        executions.begin(connection, self._thread.id, self._run_id, self._thread.fence, call, now)
+        audit.write(connection, self._thread, "began", now=now, run_id=self._run_id, call=call)
         return None
 
     async def _finish(self, call: ToolCall, outcome: Outcome) -> None:
-        async with self._store.write() as connection:
-            now = self._clock()
-            holds = await holds_thread(connection, self._thread)
-            if holds:
-                await executions.finish(connection, self._thread.id, call.call_id, outcome, now)
-            await audit.write(
-                connection,
-                self._thread,
-                "finished" if holds else "finished_late",
-                now=now,
-                run_id=self._run_id,
-                call=call,
-                detail=str(outcome_to_json(outcome)["outcome"]),
-            )
-        if not holds:
+        if not await self._store.write(partial(self._record_finish, call, outcome)):
             raise LostClaim("This segment has lost its thread.")
+
+    def _record_finish(self, call: ToolCall, outcome: Outcome, connection: Connection) -> bool:
+        now = self._clock()
+        holds = holds_thread(connection, self._thread)
+        if holds:
+            executions.finish(connection, self._thread.id, call.call_id, outcome, now)
+        audit.write(
+            connection,
+            self._thread,
+            "finished" if holds else "finished_late",
+            now=now,
+            run_id=self._run_id,
+            call=call,
+            detail=str(outcome_to_json(outcome)["outcome"]),
+        )
+        return holds
 
     def _check_announced(self, call: ToolCall) -> None:
         shown = {item.call_id: item for item in self._recorder.open_calls()}.get(call.call_id)
         if shown is None or _hash(shown) != _hash(call):
             raise NotApproved("A call was about to run that is not an open call of the batch.")
 
-    async def _check_approval(self, connection: AsyncConnection, call: ToolCall) -> None:
-        asked = await asking.find_calls(connection, self._thread.id, [call.call_id], None)
+    def _check_approval(self, connection: Connection, call: ToolCall) -> None:
+        asked = asking.find_calls(connection, self._thread.id, [call.call_id], None)
         record = asked.get(call.call_id)
         if record is None:
             return
@@ -164,19 +172,19 @@ class SegmentLedger:
             raise NotApproved("A call was about to run with other inputs than the approved ones.")
 
 
-async def holds_thread(connection: AsyncConnection, thread: ThreadRow) -> bool:
+def holds_thread(connection: Connection, thread: ThreadRow) -> bool:
     """Whether, inside a writing transaction, the segment still has its thread."""
-    row = await threads.get(connection, thread.id)
+    row = threads.get(connection, thread.id)
     return row is not None and row.fence == thread.fence and row.status == "running"
 
 
-async def hold(connection: AsyncConnection, thread: ThreadRow) -> None:
+def hold(connection: Connection, thread: ThreadRow) -> None:
     """Make sure that the segment still has its thread.
 
     Raises:
         LostClaim: a later segment has it, or it is gone.
     """
-    if not await holds_thread(connection, thread):
+    if not holds_thread(connection, thread):
         raise LostClaim("This segment has lost its thread.")
 
 

@@ -4,8 +4,9 @@ truthful outcomes, so that the thread can be used again."""
 from __future__ import annotations
 
 import logging
+from functools import partial
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.errors import CorruptRecord
 from signoff.events import Failed, RunEvent
@@ -29,37 +30,35 @@ async def end_interrupted(store: Store, means: Means) -> None:
     A thread that cannot be read stays unreadable, loudly, whenever it is asked for (B112); it does
     not keep the others from being served.
     """
-    async with store.read() as connection:
-        left_behind = await threads.running(connection)
-    for row in left_behind:
+    for row in await store.read(threads.running):
         try:
-            async with store.write() as connection:
-                await end_from_record(connection, row, INTERRUPTED, means)
+            await store.write(partial(end_from_record, row=row, terminal=INTERRUPTED, means=means))
         except CorruptRecord:
             logger.critical("A thread cannot be read. thread=%s run=%s", row.id, row.run_id)
-            async with store.write() as connection:
-                # So that it can be reset; nothing of it runs.
-                await threads.set_status(connection, row.id, "failed", means.clock())
+            # So that it can be reset; nothing of it runs.
+            await store.write(
+                partial(threads.set_status, thread_id=row.id, status="failed", now=means.clock())
+            )
 
 
-async def end_from_record(
-    connection: AsyncConnection, row: ThreadRow, terminal: Failed, means: Means
+def end_from_record(
+    connection: Connection, row: ThreadRow, terminal: Failed, means: Means
 ) -> list[RunEvent]:
     """End a running thread's run by what is stored of it; returns the events of the end.
 
     Raises:
         CorruptRecord: the thread cannot be read.
     """
-    base = await load_thread(connection, row)
-    messages = await transcript.read(connection, row.id)
+    base = load_thread(connection, row)
+    messages = transcript.read(connection, row.id)
     run_id = row.run_id or ""
     recorder = Recorder(
         run_id=run_id,
         clock=means.clock,
-        next_seq=await transcript.next_seq(connection, row.id),
+        next_seq=transcript.next_seq(connection, row.id),
         batch=last_batch(messages),
         decisions=base.decisions,
         queued=base.queued,
     )
     segment = LiveSegment(thread=row, run_id=run_id, recorder=recorder, decisions=base.decisions)
-    return await end_segment(connection, segment, terminal, means)
+    return end_segment(connection, segment, terminal, means)

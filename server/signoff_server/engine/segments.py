@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+
+from sqlalchemy import Connection
 
 from signoff.events import Failed, RunEvent
 from signoff.history import Recorder
@@ -60,27 +63,19 @@ class Segments:
         """The thread's newest segment, running or ended a moment ago."""
         return self._journal.get(thread_id)
 
-    def open(self, claim: Claim) -> Segment:
-        """The journal of a segment that is about to be launched."""
-        return self._journal.open(claim.base, claim.row.fence)
-
     def forget(self, thread_id: str) -> None:
         """The thread's last segment is not to be replayed any more."""
         self._journal.drop(thread_id)
 
-    def abandon(self, segment: Segment) -> None:
-        """The claim of an opened segment was not committed: who found it reads that it failed."""
-        self._journal.drop(segment.base.id)
-        segment.append([Failed()])
-        segment.end()
-
-    def launch(self, principal: Principal, claim: Claim, journal: Segment) -> None:
-        """Run a claimed segment, detached from who asked for it."""
+    def launch(self, principal: Principal, claim: Claim) -> Segment:
+        """Run a claimed segment, detached from who asked for it; returns what it will say."""
+        journal = self._journal.open(claim.base, claim.row.fence)
         driver = self._driver(principal, claim, journal)
         self._drivers[claim.row.id] = driver
         task = asyncio.get_running_loop().create_task(driver.drive())
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._landed(done, claim.row.id, driver))
+        return journal
 
     def stop(self, thread_id: str) -> bool:
         """Ask the thread's running segment to end; False if none runs here."""
@@ -103,10 +98,7 @@ class Segments:
             Unavailable: it still cannot.
         """
         for thread_id in list(self._unended):
-            async with self._store.write() as connection:
-                row = await threads.get(connection, thread_id)
-                if row is not None and row.status == "running" and thread_id not in self._drivers:
-                    await end_from_record(connection, row, Failed(), self._means())
+            await self._store.write(partial(self._end_unended, thread_id))
             self._unended.discard(thread_id)
 
     @property
@@ -125,6 +117,11 @@ class Segments:
             driver.give_up()
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+    def _end_unended(self, thread_id: str, connection: Connection) -> None:
+        row = threads.get(connection, thread_id)
+        if row is not None and row.status == "running":
+            end_from_record(connection, row, Failed(), self._means())
 
     def _driver(self, principal: Principal, claim: Claim, journal: Segment) -> SegmentDriver:
         means = self._means()
@@ -163,7 +160,7 @@ class Segments:
             request=request,
             ledger=ledger,
             recorder=recorder,
-            closing=Closing(self._store, segment, means),
+            closing=Closing(self._store, segment, means, self._unended.add),
             stop=stop,
             stop_grace_seconds=self._grace,
         )
@@ -172,8 +169,6 @@ class Segments:
         self._tasks.discard(task)
         if self._drivers.get(thread_id) is driver:
             del self._drivers[thread_id]
-        if not driver.stored:
-            self._unended.add(thread_id)
         # A suspended thread costs no memory once nobody can ask for its last segment any more.
         asyncio.get_running_loop().call_later(
             LINGER_SECONDS, self._journal.drop, thread_id, driver.journal

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+
+from sqlalchemy import Connection
 
 from signoff.errors import AwaitingDecision, NotFound, RunInProgress
 from signoff.principal import Principal
 
 from ..store import Store, audit, threads
+from ..store.audit import AuditEvent
+from ..store.rows import ThreadRow
 from .clock import Clock
 from .segments import Segments
 
@@ -24,37 +29,58 @@ class Upkeep:
         self._new_id = new_id
 
     async def stop(self, principal: Principal, thread_id: str) -> bool:
-        async with self._store.write() as connection:
-            row = await threads.find(connection, principal, thread_id)
-            if row is not None and row.status.startswith("awaiting"):
-                raise AwaitingDecision()
-            if row is None or row.status != "running":
-                return False
-            now, actor = self._clock(), principal.id
-            await audit.write(connection, row, "stop_asked", now=now, actor=actor, means="person")
-        return self._segments.stop(row.id)
+        row = await self._store.write(partial(self._record_stop, principal, thread_id))
+        return row is not None and self._segments.stop(row.id)
 
     async def reset(self, principal: Principal, thread_id: str) -> None:
-        async with self._store.write() as connection:
-            row = await threads.find(connection, principal, thread_id)
-            if row is None:
-                return
-            if row.status == "running":
-                raise RunInProgress(retry_after_seconds=1)
-            now, actor = self._clock(), principal.id
-            await audit.write(connection, row, "reset", now=now, actor=actor, means="person")
-            await threads.remove(connection, row.id)
-        self._segments.forget(row.id)
+        row = await self._store.write(partial(self._remove, principal, thread_id))
+        if row is not None:
+            self._segments.forget(row.id)
 
     async def renew_assistant_id(self, principal: Principal, thread_id: str) -> str:
-        async with self._store.write() as connection:
-            row = await threads.find(connection, principal, thread_id)
-            if row is None or row.run_id is None:
-                raise NotFound()
-            if row.status == "running":
-                # Its readers have the old one.
-                return (await threads.get_run(connection, row.run_id)).assistant_id
-            assistant_id = self._new_id("msg")
-            await threads.set_assistant_id(connection, row.run_id, assistant_id)
-        self._segments.forget(row.id)
+        row, assistant_id = await self._store.write(partial(self._renew, principal, thread_id))
+        if row.status != "running":
+            self._segments.forget(row.id)
         return assistant_id
+
+    def _record_stop(
+        self, principal: Principal, thread_id: str, connection: Connection
+    ) -> ThreadRow | None:
+        row = threads.find(connection, principal, thread_id)
+        if row is not None and row.status.startswith("awaiting"):
+            raise AwaitingDecision()
+        if row is None or row.status != "running":
+            return None
+        self._audit(connection, row, "stop_asked", principal)
+        return row
+
+    def _remove(
+        self, principal: Principal, thread_id: str, connection: Connection
+    ) -> ThreadRow | None:
+        row = threads.find(connection, principal, thread_id)
+        if row is None:
+            return None
+        if row.status == "running":
+            raise RunInProgress(retry_after_seconds=1)
+        self._audit(connection, row, "reset", principal)
+        threads.remove(connection, row.id)
+        return row
+
+    def _renew(
+        self, principal: Principal, thread_id: str, connection: Connection
+    ) -> tuple[ThreadRow, str]:
+        row = threads.find(connection, principal, thread_id)
+        if row is None or row.run_id is None:
+            raise NotFound()
+        if row.status == "running":
+            # Its readers have the old one.
+            return row, threads.get_run(connection, row.run_id).assistant_id
+        assistant_id = self._new_id("msg")
+        threads.set_assistant_id(connection, row.run_id, assistant_id)
+        return row, assistant_id
+
+    def _audit(
+        self, connection: Connection, row: ThreadRow, event: AuditEvent, principal: Principal
+    ) -> None:
+        now, actor = self._clock(), principal.id
+        audit.write(connection, row, event, now=now, actor=actor, means="person")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection
 
 from signoff.decisions import Decision
 from signoff.errors import CorruptRecord
@@ -13,31 +13,29 @@ from ..store import asking, rows, threads, transcript
 from ..store.rows import RunRow, SuspensionRow, ThreadRow
 
 
-async def load_thread(connection: AsyncConnection, row: ThreadRow) -> Thread:
+def load_thread(connection: Connection, row: ThreadRow) -> Thread:
     """The thread as it stands; while it runs, as it stood before the running segment.
 
     Raises:
         CorruptRecord: what is stored does not add up.
     """
-    run = await threads.get_run(connection, row.run_id) if row.run_id else None
-    return await load_thread_of_run(connection, row, run)
+    run = threads.get_run(connection, row.run_id) if row.run_id else None
+    return load_thread_of_run(connection, row, run)
 
 
-async def load_thread_of_run(
-    connection: AsyncConnection, row: ThreadRow, run: RunRow | None
-) -> Thread:
+def load_thread_of_run(connection: Connection, row: ThreadRow, run: RunRow | None) -> Thread:
     """The same, where the newest run has been read already."""
-    asked = await asking.calls_of_thread(connection, row.id)
-    suspension, decisions = _suspension(row, await asking.current(connection, row.id), asked)
+    asked = asking.calls_of_thread(connection, row.id)
+    suspension, decisions = _suspension(load_suspension(connection, row), asked)
     return Thread(
         thread_id=row.client_id,
         id=row.id,
         status=row.status,
-        messages=await transcript.read(
+        messages=transcript.read(
             connection, row.id, before_fence=row.fence if row.status == "running" else None
         ),
         run_id=row.run_id,
-        assistant_ids=await threads.assistant_ids(connection, row.id),
+        assistant_ids=threads.assistant_ids(connection, row.id),
         suspension=suspension,
         decisions=decisions,
         asked={
@@ -50,12 +48,22 @@ async def load_thread_of_run(
     )
 
 
+def load_suspension(connection: Connection, row: ThreadRow) -> SuspensionRow | None:
+    """The suspension that is open, or that the running segment continues.
+
+    Raises:
+        CorruptRecord: the thread waits without one, or has an open one and does not wait.
+    """
+    suspension = asking.current(connection, row.id)
+    is_open = suspension is not None and suspension.state is SuspensionState.OPEN
+    if is_open != row.status.startswith("awaiting"):
+        raise CorruptRecord("A stored thread and its suspension contradict each other.")
+    return suspension
+
+
 def _suspension(
-    thread: ThreadRow, row: SuspensionRow | None, asked: list[rows.AskedCall]
+    row: SuspensionRow | None, asked: list[rows.AskedCall]
 ) -> tuple[Suspension | None, dict[str, Decision]]:
-    is_open = row is not None and row.state is SuspensionState.OPEN
-    if is_open != thread.status.startswith("awaiting"):
-        raise CorruptRecord("A stored thread waits without a suspension, or has one and does not.")
     if row is None:
         return None, {}
     calls = tuple(call.pending for call in asked if call.suspension_id == row.id)

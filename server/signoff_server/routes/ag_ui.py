@@ -20,7 +20,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from signoff.ag_ui import AGUIAdapter, RunInput, command_of, profile_of, read_input, shows_all
+from signoff.ag_ui import (
+    AGUIAdapter,
+    Failures,
+    RunInput,
+    command_of,
+    profile_of,
+    read_input,
+    shows_all,
+)
 from signoff.commands import Command, Connect, Decide, Refuse, SendMessage
 from signoff.errors import (
     AlreadyDecided,
@@ -121,12 +129,14 @@ class AGUIRuns:
         protocol: what the audit calls the way they came.
         refusals: see ``ag_ui_routes``.
         tool_bound_interrupts: see ``ag_ui_routes``.
+        failures: see ``AGUIAdapter``.
     """
 
     engine: Engine
     protocol: str
     refusals: Refusals = "stream"
     tool_bound_interrupts: bool = False
+    failures: Failures = "run_error"
 
     async def run(
         self, principal: Principal, body: JsonValue, *, source: str | None = None
@@ -201,5 +211,6 @@ class AGUIRuns:
             restate=restate,
             seen=request.message_ids,
             tool_bound_interrupts=self.tool_bound_interrupts,
+            failures=self.failures,
         )
         return stream(adapter, attachment)

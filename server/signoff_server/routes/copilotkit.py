@@ -46,7 +46,7 @@ def copilotkit_routes(
         path: the provider's ``runtimeUrl``.
         limits: bounds on bodies.
     """
-    runtime = _Runtime(engine, AGUIRuns(engine, "copilotkit"), limits or Limits())
+    runtime = _Runtime(engine, AGUIRuns(engine, "copilotkit", failures="finish"), limits or Limits())
 
     def route(suffix: str, handler: Handler, method: str) -> Route:
         endpoint = guarded(_in_its_words(handler), authenticate)

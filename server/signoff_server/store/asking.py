@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from sqlalchemy import insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert, or_, select, update
 
 from signoff.decisions import Approve, Decision
 from signoff.suspension import (
@@ -35,8 +34,8 @@ _MOST_PARAMETERS = 500
 """A page may send more ids than a statement takes parameters."""
 
 
-async def store(
-    connection: AsyncConnection,
+def store(
+    connection: Connection,
     thread_id: str,
     run_id: str,
     suspension: Suspension,
@@ -47,7 +46,7 @@ async def store(
 ) -> None:
     """Store an open suspension. A callId that was asked about before breaks the key, and with it
     the transaction: a suspension that cannot be stored is never announced (R73)."""
-    await connection.execute(
+    connection.execute(
         insert(suspensions).values(
             id=id,
             thread_id=thread_id,
@@ -59,15 +58,15 @@ async def store(
             created_at=format_time(now),
         )
     )
-    await connection.execute(
+    connection.execute(
         insert(asked_calls),
         [_row(thread_id, id, position, call) for position, call in enumerate(suspension.calls)],
     )
 
 
-async def current(connection: AsyncConnection, thread_id: str) -> SuspensionRow | None:
+def current(connection: Connection, thread_id: str) -> SuspensionRow | None:
     """The suspension that is open or whose answers the running segment carries out."""
-    result = await connection.execute(
+    result = connection.execute(
         select(suspensions).where(
             suspensions.c.thread_id == thread_id,
             suspensions.c.state.in_([SuspensionState.OPEN, SuspensionState.CLAIMED]),
@@ -77,9 +76,9 @@ async def current(connection: AsyncConnection, thread_id: str) -> SuspensionRow 
     return None if row is None else suspension_row(row)
 
 
-async def calls_of_thread(connection: AsyncConnection, thread_id: str) -> list[AskedCall]:
+def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedCall]:
     """Every call of a thread that was ever asked about, in the order of asking."""
-    result = await connection.execute(
+    result = connection.execute(
         select(asked_calls, suspensions.c.message_id)
         .join(suspensions, suspensions.c.id == asked_calls.c.suspension_id)
         .where(asked_calls.c.thread_id == thread_id)
@@ -88,8 +87,8 @@ async def calls_of_thread(connection: AsyncConnection, thread_id: str) -> list[A
     return [asked_call(row) for row in result]
 
 
-async def find_calls(
-    connection: AsyncConnection, thread_id: str, call_ids: Iterable[str], suspension_id: str | None
+def find_calls(
+    connection: Connection, thread_id: str, call_ids: Iterable[str], suspension_id: str | None
 ) -> dict[str, AskedCall]:
     """The calls with these ids, and every call of one suspension, in the order they were asked."""
     ids = [call_id for call_id in call_ids if is_storable(call_id)]
@@ -103,7 +102,7 @@ async def find_calls(
         query = query.where(
             or_(asked_calls.c.call_id.in_(ids), asked_calls.c.suspension_id == suspension_id)
         )
-    found = [asked_call(row) for row in await connection.execute(query)]
+    found = [asked_call(row) for row in connection.execute(query)]
     wanted = set(ids)
     return {
         call.pending.call_id: call
@@ -112,8 +111,8 @@ async def find_calls(
     }
 
 
-async def stage(
-    connection: AsyncConnection,
+def stage(
+    connection: Connection,
     thread_id: str,
     decisions: Mapping[str, Decision],
     *,
@@ -123,7 +122,7 @@ async def stage(
 ) -> None:
     """Keep answers; the latest of their author wins while any call of the batch is open."""
     for call_id, decision in decisions.items():
-        await connection.execute(
+        connection.execute(
             update(asked_calls)
             .where(asked_calls.c.thread_id == thread_id, asked_calls.c.call_id == call_id)
             .values(
@@ -136,8 +135,8 @@ async def stage(
         )
 
 
-async def move(
-    connection: AsyncConnection, suspension: SuspensionRow, event: SuspensionEvent, now: datetime
+def move(
+    connection: Connection, suspension: SuspensionRow, event: SuspensionEvent, now: datetime
 ) -> None:
     """Take the suspension one step through its life.
 
@@ -146,7 +145,7 @@ async def move(
     """
     state = advance(SuspensionState(suspension.state), event)
     closed = state in (SuspensionState.SETTLED, SuspensionState.ABANDONED)
-    await connection.execute(
+    connection.execute(
         update(suspensions)
         .where(suspensions.c.id == suspension.id)
         .values(state=state, closed_at=format_time(now) if closed else None)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from sqlalchemy import insert, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert, select
 
 from signoff.suspension import ToolCall, call_hash, format_time
 
@@ -43,8 +42,8 @@ class AuditRow:
     at: str
 
 
-async def write(
-    connection: AsyncConnection,
+def write(
+    connection: Connection,
     thread: ThreadRow,
     event: AuditEvent,
     *,
@@ -58,7 +57,7 @@ async def write(
 ) -> None:
     """Add a line. ``actor`` comes from authentication, never from a body; inputs are kept as their
     hash only."""
-    await connection.execute(
+    connection.execute(
         insert(audit).values(
             at=format_time(now),
             thread_id=thread.id,
@@ -77,9 +76,9 @@ async def write(
     )
 
 
-async def read(connection: AsyncConnection, thread_id: str) -> list[AuditRow]:
+def read(connection: Connection, thread_id: str) -> list[AuditRow]:
     """The record of one thread, by the server's id, in order."""
-    result = await connection.execute(
+    result = connection.execute(
         select(audit).where(audit.c.thread_id == thread_id).order_by(audit.c.id)
     )
     return [

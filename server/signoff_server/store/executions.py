@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, insert, select, update
 
 from signoff.outcomes import Outcome
 from signoff.suspension import ToolCall, call_hash, format_time
@@ -15,11 +14,9 @@ from .rows import Execution, outcome_from_text, outcome_to_text
 from .tables import executions
 
 
-async def find(
-    connection: AsyncConnection, thread_id: str, call_ids: Iterable[str]
-) -> dict[str, Execution]:
+def find(connection: Connection, thread_id: str, call_ids: Iterable[str]) -> dict[str, Execution]:
     """The calls that began, of those named."""
-    result = await connection.execute(
+    result = connection.execute(
         select(executions).where(
             executions.c.thread_id == thread_id, executions.c.call_id.in_(list(call_ids))
         )
@@ -33,8 +30,8 @@ async def find(
     }
 
 
-async def begin(
-    connection: AsyncConnection,
+def begin(
+    connection: Connection,
     thread_id: str,
     run_id: str,
     fence: int,
@@ -42,7 +39,7 @@ async def begin(
     now: datetime,
 ) -> None:
     """Record that a call begins. The primary key makes a second begin impossible."""
-    await connection.execute(
+    connection.execute(
         insert(executions).values(
             thread_id=thread_id,
             call_id=call.call_id,
@@ -54,10 +51,10 @@ async def begin(
     )
 
 
-async def finish(
-    connection: AsyncConnection, thread_id: str, call_id: str, outcome: Outcome, now: datetime
+def finish(
+    connection: Connection, thread_id: str, call_id: str, outcome: Outcome, now: datetime
 ) -> None:
-    await connection.execute(
+    connection.execute(
         update(executions)
         .where(
             executions.c.thread_id == thread_id,

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
+from typing import TypeVar
 
 from alembic.util import CommandError
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import DatabaseError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from signoff.errors import ConfigurationError, Unavailable
 
 from . import schema
 from .database import Database
 from .tables import server_settings
+
+T = TypeVar("T")
 
 
 class Store:
@@ -42,38 +44,48 @@ class Store:
         """
         self._database.lock()
         try:
-            async with self._database.write() as connection:
-                await connection.run_sync(schema.migrate if self._migrate else schema.check)
+            await self.write(schema.migrate if self._migrate else schema.check)
         except (DatabaseError, CommandError, Unavailable) as error:
             await self.close()
             raise ConfigurationError(
-                f"The database {self._database.path.name} cannot be used: it is damaged, "
-                "locked, not writable, or not one of this version of signoff."
+                f"The database {self._database.path.name} cannot be used: it is damaged, locked, "
+                "not writable, or not one of this version of signoff."
             ) from error
         except BaseException:
             await self.close()
             raise
 
-    def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """One writing transaction, the only one at its time."""
-        return self._database.write()
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run one writing transaction, the only one at its time; ``work`` runs in a thread.
 
-    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """One consistent view."""
-        return self._database.read()
+        Raises:
+            Unavailable: the database cannot be written now.
+        """
+        return await self._database.write(work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Read one consistent view; ``work`` runs in a thread.
+
+        Raises:
+            Unavailable: the database cannot be read now.
+        """
+        return await self._database.read(work)
 
     async def server_key(self) -> bytes:
         """32 random bytes that belong to this database: for fingerprints and signed cookies."""
-        async with self.write() as connection:
-            result = await connection.execute(
-                select(server_settings.c.value).where(server_settings.c.name == "key")
-            )
-            key: bytes | None = result.scalar_one_or_none()
-            if key is None:
-                key = secrets.token_bytes(32)
-                await connection.execute(insert(server_settings).values(name="key", value=key))
-            return key
+        return await self.write(_server_key)
 
     async def close(self) -> None:
-        """Let go of the database, after the transaction under way."""
+        """Let go of the database, after the transactions under way."""
         await self._database.close()
+
+
+def _server_key(connection: Connection) -> bytes:
+    result = connection.execute(
+        select(server_settings.c.value).where(server_settings.c.name == "key")
+    )
+    key: bytes | None = result.scalar_one_or_none()
+    if key is None:
+        key = secrets.token_bytes(32)
+        connection.execute(insert(server_settings).values(name="key", value=key))
+    return key

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, delete, insert, select, update
 
 from signoff.commands import ClientContext
 from signoff.errors import CorruptRecord
@@ -31,13 +30,11 @@ from .rows import (
 from .tables import runs, threads
 
 
-async def find(
-    connection: AsyncConnection, principal: Principal, client_id: str
-) -> ThreadRow | None:
+def find(connection: Connection, principal: Principal, client_id: str) -> ThreadRow | None:
     """The principal's thread with the client's id; ownership is part of the key (R125)."""
     if not is_storable(client_id):
         return None
-    result = await connection.execute(
+    result = connection.execute(
         select(threads).where(
             threads.c.tenant == principal.tenant,
             threads.c.owner == principal.id,
@@ -48,26 +45,26 @@ async def find(
     return None if row is None else thread_row(row)
 
 
-async def get(connection: AsyncConnection, thread_id: str) -> ThreadRow | None:
+def get(connection: Connection, thread_id: str) -> ThreadRow | None:
     """A thread by the server's id."""
-    result = await connection.execute(select(threads).where(threads.c.id == thread_id))
+    result = connection.execute(select(threads).where(threads.c.id == thread_id))
     row = result.one_or_none()
     return None if row is None else thread_row(row)
 
 
-async def running(connection: AsyncConnection) -> list[ThreadRow]:
+def running(connection: Connection) -> list[ThreadRow]:
     """Every thread whose run is on its way."""
-    result = await connection.execute(select(threads).where(threads.c.status == "running"))
+    result = connection.execute(select(threads).where(threads.c.status == "running"))
     return [thread_row(row) for row in result]
 
 
-async def find_or_create(
-    connection: AsyncConnection, principal: Principal, client_id: str, *, id: str, now: datetime
+def find_or_create(
+    connection: Connection, principal: Principal, client_id: str, *, id: str, now: datetime
 ) -> ThreadRow:
-    existing = await find(connection, principal, client_id)
+    existing = find(connection, principal, client_id)
     if existing is not None:
         return existing
-    result = await connection.execute(
+    result = connection.execute(
         insert(threads)
         .values(
             id=id,
@@ -83,10 +80,10 @@ async def find_or_create(
     return thread_row(result.one())
 
 
-async def claim(connection: AsyncConnection, thread: ThreadRow, run_id: str, now: datetime) -> int:
+def claim(connection: Connection, thread: ThreadRow, run_id: str, now: datetime) -> int:
     """Give the thread to a new segment; returns its fence, which every later write has to name."""
     fence = thread.fence + 1
-    await connection.execute(
+    connection.execute(
         update(threads)
         .where(threads.c.id == thread.id)
         .values(status="running", run_id=run_id, fence=fence, updated_at=format_time(now))
@@ -94,30 +91,26 @@ async def claim(connection: AsyncConnection, thread: ThreadRow, run_id: str, now
     return fence
 
 
-async def set_status(
-    connection: AsyncConnection, thread_id: str, status: ThreadStatus, now: datetime
-) -> None:
-    await connection.execute(
+def set_status(connection: Connection, thread_id: str, status: ThreadStatus, now: datetime) -> None:
+    connection.execute(
         update(threads)
         .where(threads.c.id == thread_id)
         .values(status=status, updated_at=format_time(now))
     )
 
 
-async def set_state(connection: AsyncConnection, thread_id: str, state: JsonValue) -> None:
+def set_state(connection: Connection, thread_id: str, state: JsonValue) -> None:
     """Keep the client's shared state."""
-    await connection.execute(
-        update(threads).where(threads.c.id == thread_id).values(state=dumps(state))
-    )
+    connection.execute(update(threads).where(threads.c.id == thread_id).values(state=dumps(state)))
 
 
-async def remove(connection: AsyncConnection, thread_id: str) -> None:
+def remove(connection: Connection, thread_id: str) -> None:
     """Delete the thread and all that hangs on it; its audit rows stay."""
-    await connection.execute(delete(threads).where(threads.c.id == thread_id))
+    connection.execute(delete(threads).where(threads.c.id == thread_id))
 
 
-async def create_run(
-    connection: AsyncConnection,
+def create_run(
+    connection: Connection,
     thread_id: str,
     *,
     id: str,
@@ -126,7 +119,7 @@ async def create_run(
     client: ClientContext,
     now: datetime,
 ) -> None:
-    await connection.execute(
+    connection.execute(
         insert(runs).values(
             id=id,
             thread_id=thread_id,
@@ -138,51 +131,47 @@ async def create_run(
     )
 
 
-async def get_run(connection: AsyncConnection, run_id: str) -> RunRow:
+def get_run(connection: Connection, run_id: str) -> RunRow:
     """A run.
 
     Raises:
         CorruptRecord: it is not there, or cannot be read.
     """
-    result = await connection.execute(select(runs).where(runs.c.id == run_id))
+    result = connection.execute(select(runs).where(runs.c.id == run_id))
     row = result.one_or_none()
     if row is None:
         raise CorruptRecord("A stored thread names a run that is not there.")
     return run_row(row)
 
 
-async def assistant_ids(connection: AsyncConnection, thread_id: str) -> dict[str, str]:
-    result = await connection.execute(
+def assistant_ids(connection: Connection, thread_id: str) -> dict[str, str]:
+    result = connection.execute(
         select(runs.c.id, runs.c.assistant_id).where(runs.c.thread_id == thread_id)
     )
     return {row.id: row.assistant_id for row in result}
 
 
-async def set_assistant_id(connection: AsyncConnection, run_id: str, assistant_id: str) -> None:
-    await connection.execute(
-        update(runs).where(runs.c.id == run_id).values(assistant_id=assistant_id)
-    )
+def set_assistant_id(connection: Connection, run_id: str, assistant_id: str) -> None:
+    connection.execute(update(runs).where(runs.c.id == run_id).values(assistant_id=assistant_id))
 
 
-async def set_queued(
-    connection: AsyncConnection, run_id: str, messages: tuple[UserMessage, ...]
-) -> None:
+def set_queued(connection: Connection, run_id: str, messages: tuple[UserMessage, ...]) -> None:
     body = "[" + ",".join(message_text(message) for message in messages) + "]"
-    await connection.execute(update(runs).where(runs.c.id == run_id).values(queued=body))
+    connection.execute(update(runs).where(runs.c.id == run_id).values(queued=body))
 
 
-async def pause_run(connection: AsyncConnection, run_id: str, state: bytes | None) -> None:
-    await connection.execute(update(runs).where(runs.c.id == run_id).values(state=state))
+def pause_run(connection: Connection, run_id: str, state: bytes | None) -> None:
+    connection.execute(update(runs).where(runs.c.id == run_id).values(state=state))
 
 
-async def end_run(
-    connection: AsyncConnection,
+def end_run(
+    connection: Connection,
     run_id: str,
     now: datetime,
     failure: tuple[str, str] | None = None,
 ) -> None:
     code, message = failure or (None, None)
-    await connection.execute(
+    connection.execute(
         update(runs)
         .where(runs.c.id == run_id)
         .values(ended_at=format_time(now), failure_code=code, failure_message=message, state=None)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, func, insert, select, update
 
 from signoff.messages import Message, ToolCallMessage
 
@@ -13,9 +12,7 @@ from .rows import message_from_text, message_text
 from .tables import messages
 
 
-async def append(
-    connection: AsyncConnection, thread_id: str, fence: int, new: Iterable[Message]
-) -> None:
+def append(connection: Connection, thread_id: str, fence: int, new: Iterable[Message]) -> None:
     """Store messages made by the segment ``fence``."""
     rows = [
         {
@@ -29,11 +26,11 @@ async def append(
         for message in new
     ]
     if rows:
-        await connection.execute(insert(messages), rows)
+        connection.execute(insert(messages), rows)
 
 
-async def read(
-    connection: AsyncConnection, thread_id: str, *, before_fence: int | None = None
+def read(
+    connection: Connection, thread_id: str, *, before_fence: int | None = None
 ) -> tuple[Message, ...]:
     """The messages in order; ``before_fence`` leaves out what that segment and later ones made.
 
@@ -47,13 +44,13 @@ async def read(
     )
     if before_fence is not None:
         query = query.where(messages.c.fence < before_fence)
-    result = await connection.execute(query)
+    result = connection.execute(query)
     return tuple(message_from_text(row.body) for row in result)
 
 
-async def superseded_call_ids(connection: AsyncConnection, thread_id: str) -> frozenset[str]:
+def superseded_call_ids(connection: Connection, thread_id: str) -> frozenset[str]:
     """The callIds of superseded messages: they stay taken, in the ledger and on the pages."""
-    result = await connection.execute(
+    result = connection.execute(
         select(messages.c.body).where(
             messages.c.thread_id == thread_id, messages.c.superseded.is_(True)
         )
@@ -67,16 +64,16 @@ async def superseded_call_ids(connection: AsyncConnection, thread_id: str) -> fr
     )
 
 
-async def next_seq(connection: AsyncConnection, thread_id: str) -> int:
+def next_seq(connection: Connection, thread_id: str) -> int:
     """The place of the next message; superseded ones keep theirs."""
-    result = await connection.execute(
+    result = connection.execute(
         select(func.max(messages.c.seq)).where(messages.c.thread_id == thread_id)
     )
     return (result.scalar_one() or 0) + 1
 
 
-async def find(connection: AsyncConnection, thread_id: str, message_id: str) -> Message | None:
-    result = await connection.execute(
+def find(connection: Connection, thread_id: str, message_id: str) -> Message | None:
+    result = connection.execute(
         select(messages.c.body).where(
             messages.c.thread_id == thread_id,
             messages.c.id == message_id,
@@ -87,9 +84,9 @@ async def find(connection: AsyncConnection, thread_id: str, message_id: str) -> 
     return None if row is None else message_from_text(row.body)
 
 
-async def supersede(connection: AsyncConnection, thread_id: str, from_seq: int) -> None:
+def supersede(connection: Connection, thread_id: str, from_seq: int) -> None:
     """Mark every message from ``from_seq`` on as superseded."""
-    await connection.execute(
+    connection.execute(
         update(messages)
         .where(messages.c.thread_id == thread_id, messages.c.seq >= from_seq)
         .values(superseded=True)

@@ -21,15 +21,17 @@ export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
 
   return (
     <>
-      <ApprovalBatch
-        failed={false}
-        items={approvals.map((interrupt) => ({
-          action: toAction(interrupt),
-          answer: session.answers.get(interrupt.id) ?? null,
-          refusal: session.refusals.get(interrupt.id) ?? null,
-        }))}
-        onAnswer={answer}
-      />
+      {approvals.length > 0 && (
+        <ApprovalBatch
+          failed={false}
+          items={approvals.map((interrupt) => ({
+            action: toAction(interrupt),
+            answer: session.answers.get(interrupt.id) ?? null,
+            refusal: session.refusals.get(interrupt.id) ?? null,
+          }))}
+          onAnswer={answer}
+        />
+      )}
       {others.map((interrupt) => (
         <OtherQuestion key={interrupt.id} interrupt={interrupt} onCancel={() => quietly(cancel(interrupt.id))} />
       ))}

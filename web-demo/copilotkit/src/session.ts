@@ -5,6 +5,8 @@ import { readRefusal, type Refusal } from '@shared/notices'
 
 /** The name of the event that carries a refusal, and the truth after it. */
 const REFUSED = 'signoff.refused'
+/** The name of the event that says why a run failed after answers. */
+const FAILED = 'signoff.failed'
 
 /** Where the pause of a run stands on this page. */
 export interface Session extends Pause {
@@ -51,8 +53,9 @@ export function useSession(agent: AbstractAgent, onRunStarted: () => void): Sess
         started.current()
       },
       onCustomEvent({ event }) {
-        if (event.name !== REFUSED) return
+        if (event.name !== REFUSED && event.name !== FAILED) return
         const refusal = readRefusal(event.value)
+        if (event.name === FAILED) return setPause((before) => ({ ...before, refusal }))
         const refusals = new Map(Array.from(tried.current, (callId) => [callId, refusal.message]))
         setPause((before) => ({ ...before, refusal, refusals }))
       },
