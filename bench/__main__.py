@@ -27,7 +27,6 @@ PACKAGES = (
     "ag-ui-protocol",
     "pydantic-ai-slim",
     "sqlalchemy",
-    "aiosqlite",
     "starlette",
     "sse-starlette",
 )

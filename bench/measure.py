@@ -45,6 +45,14 @@ class Ratio:
         return self.value >= self.budget
 
 
+def at_most(budget: float, name: str, value: float) -> Ratio:
+    return Ratio(name=name, value=value, bound="at most", budget=budget)
+
+
+def at_least(budget: float, name: str, value: float) -> Ratio:
+    return Ratio(name=name, value=value, bound="at least", budget=budget)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """One kind of work, done in several ways in one run.

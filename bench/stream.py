@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,14 +27,14 @@ from pydantic_ai.messages import (
 from pydantic_ai.ui import NativeEvent, UIEventStream
 from pydantic_ai.ui.ag_ui import AGUIEventStream
 from pydantic_ai.ui.vercel_ai import VercelAIEventStream
-from signoff_server.streaming import encoded
 
 from signoff.adapter import StreamAdapter
 from signoff.ag_ui import AGUIAdapter
 from signoff.events import RunEvent
 from signoff.vercel_ai import VercelAIAdapter
+from signoff_server.streaming import encoded
 
-from .measure import Ratio, Table, cpu_rows
+from .measure import Table, at_least, at_most, cpu_rows
 from .workload import DELTAS, RESULT, Turn, events, running_thread, turns
 
 OURS_AG_UI = "signoff, AG-UI"
@@ -70,45 +71,24 @@ def table() -> Table:
         rows=rows,
     )
 
-    def over(slow: str, fast: str) -> float:
-        return made.row(slow).median / made.row(fast).median
+    def over(name: str, slow: str, fast: str) -> tuple[str, float]:
+        return name, made.row(slow).median / made.row(fast).median
 
-    return Table(
-        name=made.name,
-        title=made.title,
-        unit=made.unit,
-        rows=rows,
+    return replace(
+        made,
         ratios=(
-            Ratio(
-                name="AG-UI over its floor",
-                value=over(OURS_AG_UI, FLOOR_AG_UI),
-                bound="at most",
-                budget=3,
+            at_most(3, *over("AG-UI over its floor", OURS_AG_UI, FLOOR_AG_UI)),
+            at_most(3, *over("Vercel over its floor", OURS_VERCEL, FLOOR_VERCEL)),
+            at_least(8, *over("pydantic-ai's AG-UI over ours", PEER_AG_UI, OURS_AG_UI)),
+            at_least(
+                8,
+                *over(
+                    "pydantic-ai's AG-UI over ours, through the server's stream",
+                    PEER_AG_UI,
+                    SERVED_AG_UI,
+                ),
             ),
-            Ratio(
-                name="Vercel over its floor",
-                value=over(OURS_VERCEL, FLOOR_VERCEL),
-                bound="at most",
-                budget=3,
-            ),
-            Ratio(
-                name="pydantic-ai's AG-UI over ours",
-                value=over(PEER_AG_UI, OURS_AG_UI),
-                bound="at least",
-                budget=8,
-            ),
-            Ratio(
-                name="pydantic-ai's AG-UI over ours, through the server's stream",
-                value=over(PEER_AG_UI, SERVED_AG_UI),
-                bound="at least",
-                budget=8,
-            ),
-            Ratio(
-                name="pydantic-ai's Vercel over ours",
-                value=over(PEER_VERCEL, OURS_VERCEL),
-                bound="at least",
-                budget=8,
-            ),
+            at_least(8, *over("pydantic-ai's Vercel over ours", PEER_VERCEL, OURS_VERCEL)),
         ),
     )
 
@@ -130,7 +110,7 @@ def serve(adapter: StreamAdapter, said: list[RunEvent]) -> int:
     """The same by way of the server: each event is a write of its own, as with a slow model."""
 
     async def chunks() -> int:
-        return sum([len(chunk) async for chunk in encoded(adapter, _Attachment(said))])
+        return len([chunk async for chunk in encoded(adapter, _Attachment(said))])
 
     return asyncio.run(chunks())
 
@@ -158,13 +138,13 @@ def peer_encode(
     async def texts() -> int:
         stream = stream_type()
         frames = stream.encode_stream(stream.transform_stream(replay()))
-        return sum([1 async for _ in frames])
+        return len([frame async for frame in frames])
 
-    frames = asyncio.run(texts())
-    if frames < DELTAS:
+    count = asyncio.run(texts())
+    if count < DELTAS:
         # An error would end it early, and look very fast.
-        raise RuntimeError(f"{stream_type} gave {frames} frames only.")
-    return frames
+        raise RuntimeError(f"{stream_type} gave {count} frames only.")
+    return count
 
 
 def peer_events() -> list[NativeEvent]:
@@ -199,8 +179,6 @@ def _peer_turn(turn: Turn) -> list[NativeEvent]:
 class _Attachment:
     """A segment whose reader keeps up with it: every event is a batch of its own."""
 
-    on_leave: Callable[[], None] | None = None
-
     def __init__(self, said: list[RunEvent]) -> None:
         self._said = said
 
@@ -211,3 +189,6 @@ class _Attachment:
     async def read(self) -> AsyncIterator[list[RunEvent]]:
         for event in self._said:
             yield [event]
+
+    def left(self) -> None:
+        """The reader goes."""

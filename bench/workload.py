@@ -33,7 +33,7 @@ from signoff.thread import Thread
 DELTAS, CALLS, CHARACTERS = 10_000, 20, 20
 _DELTAS_A_MESSAGE = DELTAS // CALLS
 
-RESULT: JsonObject = {"rows": 12, "status": "done", "note": "Nothing else was changed."}
+RESULT: JsonObject = {"note": "Nothing else was changed.", "rows": 12, "status": "done"}
 _START = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 _WORDS = "the invoice of the third quarter was paid twice and one of the two has to come back "
 

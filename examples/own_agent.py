@@ -1,11 +1,11 @@
+"""An agent of one's own, which asks before it deletes a file."""
+
 from pathlib import Path
 
 import uvicorn
 
-from signoff.function_tools import tool
-from signoff.principal import Principal
+from signoff import Principal, ToolLoop, tool
 from signoff.sources.models.pydantic_ai import PydanticAIModel
-from signoff.sources.tool_loop import ToolLoop
 from signoff_server.app import create_app
 
 

@@ -60,95 +60,112 @@ class Refusal(SignoffError):
         call_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
-        self.message = message or self.default_message
+        self.message: str = message or self.default_message
         self.call_id = call_id
         self.retry_after_seconds = retry_after_seconds
         super().__init__(self.message)
 
 
 class InvalidBody(Refusal):
-    code, status = "invalid_body", 400
-    default_message = "The request body is not what this route takes."
+    code: ClassVar[str] = "invalid_body"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "The request body is not what this route takes."
 
 
 class AmbiguousBody(Refusal):
-    code, status = "ambiguous_body", 400
-    default_message = "Send exactly one of message, decisions, results and inputs."
+    code: ClassVar[str] = "ambiguous_body"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "Send exactly one of message, decisions, results and inputs."
 
 
 class UnknownCall(Refusal):
-    code, status = "unknown_call", 400
-    default_message = "No call with this id waits for an answer."
+    code: ClassVar[str] = "unknown_call"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "No call with this id waits for an answer."
 
 
 class InvalidDecision(Refusal):
-    code, status = "invalid_decision", 400
-    default_message = 'A decision is "approve", "reject" or ["reject", "reason"].'
+    code: ClassVar[str] = "invalid_decision"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = 'A decision is "approve", "reject" or ["reject", "reason"].'
 
 
 class NothingPending(Refusal):
-    code, status = "nothing_pending", 400
-    default_message = "Nothing waits for an answer in this thread."
+    code: ClassVar[str] = "nothing_pending"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "Nothing waits for an answer in this thread."
 
 
 class WrongKind(Refusal):
-    code, status = "wrong_kind", 400
-    default_message = "The thread waits for another kind of answer."
+    code: ClassVar[str] = "wrong_kind"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "The thread waits for another kind of answer."
 
 
 class IncompleteResume(Refusal):
-    code, status = "incomplete_resume", 400
-    default_message = "The resume does not answer every open interrupt."
+    code: ClassVar[str] = "incomplete_resume"
+    status: ClassVar[int] = 400
+    default_message: ClassVar[str] = "The resume does not answer every open interrupt."
 
 
 class Unauthenticated(Refusal):
-    code, status = "unauthenticated", 401
-    default_message = "Sign in first."
+    code: ClassVar[str] = "unauthenticated"
+    status: ClassVar[int] = 401
+    default_message: ClassVar[str] = "Sign in first."
 
 
 class Forbidden(Refusal):
-    code, status = "forbidden", 403
-    default_message = "You may not do this."
+    code: ClassVar[str] = "forbidden"
+    status: ClassVar[int] = 403
+    default_message: ClassVar[str] = "You may not do this."
 
 
 class NotFound(Refusal):
-    code, status = "not_found", 404
-    default_message = "There is nothing here."
+    code: ClassVar[str] = "not_found"
+    status: ClassVar[int] = 404
+    default_message: ClassVar[str] = "There is nothing here."
 
 
 class AwaitingDecision(Refusal):
-    code, status = "awaiting_decision", 409
-    default_message = "The thread waits for a decision. Answer it first."
+    code: ClassVar[str] = "awaiting_decision"
+    status: ClassVar[int] = 409
+    default_message: ClassVar[str] = "The thread waits for a decision. Answer it first."
 
 
 class AlreadyDecided(Refusal):
-    code, status = "already_decided", 409
-    default_message = "This call has been decided already."
+    code: ClassVar[str] = "already_decided"
+    status: ClassVar[int] = 409
+    default_message: ClassVar[str] = "This call has been decided already."
 
 
 class RunInProgress(Refusal):
-    code, status = "run_in_progress", 409
-    default_message = "The thread is busy with an earlier message."
+    code: ClassVar[str] = "run_in_progress"
+    status: ClassVar[int] = 409
+    default_message: ClassVar[str] = "The thread is busy with an earlier message."
 
 
 class TooLarge(Refusal):
-    code, status = "too_large", 413
-    default_message = "The request body is too large."
+    code: ClassVar[str] = "too_large"
+    status: ClassVar[int] = 413
+    default_message: ClassVar[str] = "The request body is too large."
 
 
 class UnsupportedMediaType(Refusal):
-    code, status = "unsupported_media_type", 415
-    default_message = "Send application/json."
+    code: ClassVar[str] = "unsupported_media_type"
+    status: ClassVar[int] = 415
+    default_message: ClassVar[str] = "Send application/json."
 
 
 class TooManyRequests(Refusal):
-    code, status = "too_many_requests", 429
-    default_message = "Too many requests. Wait a moment."
+    code: ClassVar[str] = "too_many_requests"
+    status: ClassVar[int] = 429
+    default_message: ClassVar[str] = "Too many requests. Wait a moment."
 
 
 class Unavailable(Refusal):
-    code, status = "unavailable", 503
-    default_message = "The service cannot answer now. Try again shortly."
+    code: ClassVar[str] = "unavailable"
+    status: ClassVar[int] = 503
+    default_message: ClassVar[str] = "The service cannot answer now. Try again shortly."
 
 
 class ConfigurationError(SignoffError):

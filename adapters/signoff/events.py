@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .json_text import JsonObject, JsonValue
+from .messages import CallRecord
 from .outcomes import Outcome
 from .suspension import Suspension, ToolCall
 
@@ -53,6 +54,16 @@ class ToolCallReady:
     call: ToolCall
     disposition: Disposition
     reason: str | None = None
+
+    @property
+    def record(self) -> CallRecord:
+        """The call as history keeps it."""
+        return CallRecord(
+            call=self.call,
+            asked=self.disposition == "gated",
+            reason=self.reason,
+            runs="browser" if self.disposition == "browser" else "server",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

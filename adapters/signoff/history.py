@@ -154,15 +154,8 @@ class Recorder:
                 self._open_draft(message_id).write(TextPart, delta)
             case ReasoningDelta(message_id=message_id, delta=delta) if delta:
                 self._open_draft(message_id).write(ReasoningPart, delta)
-            case ToolCallReady(message_id=message_id, call=call, disposition=disposition):
-                self._open_draft(message_id).calls.append(
-                    CallRecord(
-                        call=call,
-                        asked=disposition == "gated",
-                        reason=event.reason,
-                        runs="browser" if disposition == "browser" else "server",
-                    )
-                )
+            case ToolCallReady(message_id=message_id):
+                self._open_draft(message_id).calls.append(event.record)
             case ToolCallStarted():
                 self._close_draft()
             case ToolResult(call_id=call_id, message_id=message_id, outcome=outcome):

@@ -28,9 +28,9 @@ _AS_IT_STANDS = (
 )
 _SORTED = _AS_IT_STANDS | orjson.OPT_SORT_KEYS
 
-# Text has one form, the standard library's. ``orjson`` is ten times as fast and writes the same, but
-# for exponents and small fractions, and NaN, which it writes as null.
-# Three patterns that each begin with a letter: in one they take four times as long.
+# Text has one form, the standard library's. ``orjson`` is ten times as fast and writes the same but
+# for exponents, small fractions, and NaN, which it writes as null. Three patterns, each of which
+# begins with one character: as one they take four times as long.
 _NULL = re.compile(rb"null").search
 _SMALL = re.compile(rb"\.0000").search
 _EXPONENT = re.compile(rb"e(?<=[0-9]e)").search

@@ -74,7 +74,11 @@ class MessageBase:
 
     @property
     def text(self) -> str:
-        return "".join([part.text for part in self.content if isinstance(part, TextPart)])
+        match self.content:
+            case (TextPart(text=text),):
+                return text
+            case content:
+                return "".join(part.text for part in content if isinstance(part, TextPart))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

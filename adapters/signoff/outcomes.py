@@ -56,10 +56,8 @@ def outcome_text(outcome: Outcome) -> str:
     """What the model reads, and what an AG-UI ``TOOL_CALL_RESULT`` carries: text as it is, any
     other output as compact JSON."""
     match outcome:
-        case Output(value=str() as text):
-            return text
         case Output(value=value):
-            return dumps(value)
+            return value if isinstance(value, str) else dumps(value)
         case ToolError(text=text):
             return text
         case Rejected(reason=reason):

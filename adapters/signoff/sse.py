@@ -11,12 +11,13 @@ from .json_text import encode
 
 def data_frame(payload: object) -> bytes:
     """``data: {json}`` and a blank line."""
-    return b"data: " + encode(payload) + b"\n\n"
+    # Joined at once: each ``+`` copies the payload, and a snapshot may be large.
+    return b"".join((b"data: ", encode(payload), b"\n\n"))
 
 
 def named_frame(name: str, payload: object) -> bytes:
     """``event: {name}``, ``data: {json}`` and a blank line. ``name`` is ours, never a client's."""
-    return b"event: " + name.encode("ascii") + b"\ndata: " + encode(payload) + b"\n\n"
+    return b"".join((b"event: ", name.encode("ascii"), b"\ndata: ", encode(payload), b"\n\n"))
 
 
 STREAM_HEADERS = {

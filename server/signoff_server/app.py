@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -16,6 +15,7 @@ from starlette.routing import BaseRoute
 from signoff.errors import ConfigurationError, NotFound
 from signoff.policy import Gate
 from signoff.sources.base import RunSource
+from signoff.vercel_ai import Sdk
 
 from .auth import SignedCookie
 from .engine import Engine
@@ -36,7 +36,7 @@ def create_app(
     authenticate: Authenticate,
     store: str = "sqlite:///signoff.db",
     gate: Gate | None = None,
-    sdk: Literal[6, 7] = 7,
+    sdk: Sdk = 7,
     limits: Limits | None = None,
     allowed_origins: Sequence[str] = (),
     allowed_hosts: Sequence[str] = (),
@@ -51,7 +51,7 @@ def create_app(
         authenticate: who is asking. There is no default: threads belong to who it returns.
         store: ``sqlite:///FILE``.
         gate: who is asked before a call runs.
-        sdk: the major version of the AI SDK that pages use.
+        sdk: the pages' generation of the AI SDK; no request tells.
         limits: bounds on bodies.
         allowed_origins: other sites whose pages may use this server, such as
             ``https://chat.example``.

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from signoff.errors import InvalidBody, Unauthenticated
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 COOKIE = "signoff_demo"
 MAX_AGE_SECONDS = 30 * 24 * 3600

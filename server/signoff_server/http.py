@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from signoff.errors import Refusal, Unauthenticated
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 from .body import read_json
 from .faults import log_fault

@@ -60,9 +60,17 @@ class OriginGuard:
         origin = headers.get("origin", "").lower()
         if origin in self._origins:
             return True
-        if origin and urlsplit(origin).netloc != host:
+        if origin and _authority(origin) != host:
             return False
         return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+
+
+def _authority(origin: str) -> str | None:
+    """What stands behind the scheme; None where that is no address at all."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _without_port(host: str) -> str:

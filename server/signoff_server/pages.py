@@ -134,7 +134,7 @@ class _Pages:
 
         async def asset(request: Request) -> Response:
             file = folder / request.path_params["file"]
-            if file.parent != folder or not file.is_file():
+            if file.parent != folder or not _is_file(file):
                 return Response(status_code=404)
             media_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0]
             return FileResponse(
@@ -144,6 +144,13 @@ class _Pages:
             )
 
         return asset
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def _headers(page: str) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import errno
 import ipaddress
 import logging
@@ -11,11 +13,13 @@ from collections.abc import Awaitable, Callable
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from signoff.errors import ConfigurationError, SignoffError
+from signoff.errors import ConfigurationError, SignoffError, Unavailable
+
+from .replies import problem
 
 STOP_SECONDS = 2
 """How long a stop waits for open requests. Streams end by themselves before (B104): the engine
-ends their runs, and whatever still streams is closed within half a second of the signal."""
+ends their runs, and what streams even after that is closed (``streaming.STOP_SECONDS``)."""
 
 
 def run(
@@ -133,7 +137,16 @@ class _Start:
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
         else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
             await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # Only a stop does this, to a request that never ends, such as half a body. Passed on,
+            # each would be printed with its whole stack. A reply that has begun takes no other.
+            with contextlib.suppress(RuntimeError):
+                await problem(Unavailable())(scope, receive, send)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         failed: list[Message] = []

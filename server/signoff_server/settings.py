@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from signoff.errors import ConfigurationError
 from signoff.policy import Mode
+
+from .limits import Limits
 
 
 class Settings(BaseSettings):
@@ -23,14 +25,16 @@ class Settings(BaseSettings):
         body_bytes: the largest request body.
     """
 
-    model_config = SettingsConfigDict(env_prefix="SIGNOFF_", extra="ignore")
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
+        env_prefix="SIGNOFF_", extra="ignore"
+    )
 
     store: str | None = None
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     mode: Mode = "normal"
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
-    body_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
+    body_bytes: Annotated[int, Field(ge=1024)] = Limits().body_bytes
 
     @field_validator("allowed_origins", mode="before")
     @classmethod

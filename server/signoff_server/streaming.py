@@ -21,6 +21,10 @@ PING_SECONDS = 15
 SEND_SECONDS = 60
 """A reader that takes nothing for so long is gone; what it holds is released (B92)."""
 
+STOP_SECONDS = 1.5
+"""How long a stream may go on when the server stops: the engine gives calls that have begun a
+second, and then the stream says how its run ended."""
+
 # At debug level sse-starlette logs every chunk, and with it what tools were called with.
 logging.getLogger("sse_starlette.sse").setLevel(logging.INFO)
 
@@ -67,6 +71,7 @@ class EventStream(EventSourceResponse):
             ping=PING_SECONDS,
             ping_message_factory=_ping,
             send_timeout=SEND_SECONDS,
+            shutdown_grace_period=STOP_SECONDS,
         )
         self._left = left
 

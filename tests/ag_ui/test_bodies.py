@@ -16,9 +16,9 @@ from signoff.commands import ClientContext, Connect, Decide, Refuse, SendMessage
 from signoff.decisions import Approve, Decision, Reject
 from signoff.errors import InvalidBody
 from signoff.thread import Thread
+from support.cases import STORIES
+from support.stories import NO, YES, play
 from support.strategies import json_values
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import NO, YES, play
 
 ASKED_ONE, ASKED_TWO = (
     next(play(STORIES[name])).after for name in ("approved", "one approved, one rejected")

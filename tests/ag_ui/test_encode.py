@@ -31,9 +31,8 @@ from signoff.outcomes import Indeterminate, Output, ToolError
 from signoff.suspension import Suspension
 from signoff.thread import Thread
 from support.agui_pages import STATE, Page, encoded, hydrated, only, sent, types
-from support.strategies import segments as any_segment
-from vercel_ai.cases import ASKED_ONE, STORIES
-from vercel_ai.stories import (
+from support.cases import ASKED_ONE, STORIES
+from support.stories import (
     NO,
     YES,
     Segment,
@@ -48,6 +47,7 @@ from vercel_ai.stories import (
     said,
     told,
 )
+from support.strategies import segments as any_segment
 
 C1, C2, C3 = call("c1"), call("c2"), call("c3")
 CALL = ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]

@@ -19,8 +19,8 @@ from signoff.outcomes import Output, Rejected
 from signoff.suspension import PendingCall, Suspension
 from signoff.thread import Thread
 from support.agui_pages import STATE, encoded, only, sent
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import (
+from support.cases import STORIES
+from support.stories import (
     REASON,
     Segment,
     call,

@@ -18,9 +18,9 @@ from signoff.events import Completed, Failed
 from signoff.outcomes import Rejected
 from support.agui_pages import VERSIONS
 from support.agui_server import telling
-from vercel_ai.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
-from vercel_ai.server import HOLD, Live
-from vercel_ai.stories import YES, Segment, ended, ran, said
+from support.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
+from support.stories import YES, Segment, ended, ran, said
+from support.vercel_server import HOLD, Live
 
 pytestmark = pytest.mark.oracle
 

@@ -16,8 +16,8 @@ from signoff.json_text import JsonValue
 from signoff.messages import ToolCallMessage
 from signoff.thread import Thread
 from support.agui_pages import STATE, Page, encoded, hydrated, sent, types
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import Segment, call, gated, pause, play, told
+from support.cases import STORIES
+from support.stories import Segment, call, gated, pause, play, told
 
 C1 = call("c1")
 CALL = ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]

@@ -25,9 +25,9 @@ from support.agui_server import (
     until_running,
     user,
 )
-from vercel_ai.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
-from vercel_ai.server import HOLD
-from vercel_ai.stories import NO, YES, Segment, ended, ran, said
+from support.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
+from support.stories import NO, YES, Segment, ended, ran, said
+from support.vercel_server import HOLD
 
 pytestmark = pytest.mark.anyio
 

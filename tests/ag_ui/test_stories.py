@@ -16,8 +16,8 @@ from signoff.history import Recorder
 from signoff.messages import TextPart, UserMessage, last_batch
 from signoff.thread import Thread
 from support.agui_pages import STATE, VERSIONS, Page, encoded, hydrated, only, sent
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import MOMENT, Moment, Segment, play, stage, told
+from support.cases import STORIES
+from support.stories import MOMENT, Moment, Segment, play, stage, told
 
 pytestmark = pytest.mark.oracle
 

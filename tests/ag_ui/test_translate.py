@@ -22,8 +22,8 @@ from signoff.errors import (
 )
 from signoff.messages import TextPart, UserMessage
 from signoff.thread import Thread
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import NO, YES, play, stage
+from support.cases import STORIES
+from support.stories import NO, YES, play, stage
 
 ONE, TWO = (list(play(STORIES[name])) for name in ("approved", "one approved, one rejected"))
 NEW = Thread(thread_id="t1")

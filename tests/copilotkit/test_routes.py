@@ -31,9 +31,9 @@ from support.agui_server import (
     until_running,
     user,
 )
-from vercel_ai.cases import ASKED_ONE, ASKED_TWO, FINISHED
-from vercel_ai.server import HOLD, Teller, principal
-from vercel_ai.stories import YES, Segment, ran, said
+from support.cases import ASKED_ONE, ASKED_TWO, FINISHED
+from support.stories import YES, Segment, ran, said
+from support.vercel_server import HOLD, Teller, principal
 
 pytestmark = pytest.mark.anyio
 

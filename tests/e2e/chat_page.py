@@ -40,9 +40,14 @@ class ChatPage:
         expect(self.input).to_be_visible()
 
     def say(self, text: str) -> None:
+        self.send(text)
+        expect(self.page.get_by_test_id("message-user").last).to_contain_text(text)
+
+    def send(self, text: str) -> None:
+        """Write it and send it, whatever becomes of it."""
+        self._to_front()
         self.type(text)
         self.page.get_by_test_id("send").click()
-        expect(self.page.get_by_test_id("message-user").last).to_contain_text(text)
 
     def type(self, text: str) -> None:
         expect(self.input).to_be_enabled()
@@ -54,9 +59,11 @@ class ChatPage:
         self.expect_open(*call_ids)
 
     def approve(self, call_id: str) -> None:
+        self._to_front()
         self.card(call_id).get_by_test_id("approve").click()
 
     def reject(self, call_id: str, reason: str = "") -> None:
+        self._to_front()
         card = self.card(call_id)
         card.get_by_test_id("reject").click()
         card.get_by_test_id("reject-reason").fill(reason)
@@ -79,6 +86,11 @@ class ChatPage:
     @property
     def problem(self) -> Locator:
         return self.page.get_by_test_id("problem")
+
+    @property
+    def failure(self) -> Locator:
+        """Why the run failed; behind answers CopilotKit's page is told as of a refusal."""
+        return self.problem.or_(self.refusal)
 
     def card(self, call_id: str) -> Locator:
         return self._of_call("approval-card", call_id)
@@ -117,6 +129,10 @@ class ChatPage:
         card = self.card(call_id)
         card.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
         return card.inner_text()
+
+    def _to_front(self) -> None:
+        """As a person does; in a tab behind, the browser draws one frame a second."""
+        self.page.bring_to_front()
 
     def _of_call(self, test_id: str, call_id: str) -> Locator:
         return self.page.locator(f'[data-testid="{test_id}"][data-call-id="{call_id}"]')

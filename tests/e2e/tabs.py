@@ -21,7 +21,7 @@ from e2e.chat_page import ChatPage, Kind
 # Requests that carry a message or answers; not hydration, reconnect, stop or runtime info.
 _CHAT_POST = re.compile(r"/(vercel/chat|copilotkit/agent/[^/]+/run)$")
 
-_SMALL_SCREEN, _SCREEN = {"width": 360, "height": 740}, {"width": 1100, "height": 800}
+_SMALL_SCREEN, _SCREEN = {"width": 360, "height": 740}, {"width": 1100, "height": 600}
 
 
 @dataclass
@@ -39,9 +39,8 @@ class Watch:
         context.on("response", self._response)
 
     def forgive(self, pattern: str) -> None:
-        """Take back complaints of a kind that this test caused on purpose; there must be one."""
+        """Take back complaints of a kind that this test caused on purpose."""
         kept = [text for text in self.complaints if re.search(pattern, text) is None]
-        assert len(kept) < len(self.complaints), f"nothing like {pattern!r}: {self.complaints}"
         self.complaints[:] = kept
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -78,10 +77,14 @@ class Tabs:
         colours: Literal["light", "dark"] = "light",
         small: bool = False,
     ) -> ChatPage:
-        context = self._contexts[0] if self._contexts else self._profile(colours, small)
-        chat = ChatPage(context.new_page(), kind, thread)
+        chat = ChatPage(self.blank(colours=colours, small=small), kind, thread)
         chat.visit()
         return chat
+
+    def blank(self, *, colours: Literal["light", "dark"] = "light", small: bool = False) -> Page:
+        """An empty tab."""
+        context = self._contexts[0] if self._contexts else self._profile(colours, small)
+        return context.new_page()
 
     def adopt(self, page: Page, kind: Kind, thread: str) -> ChatPage:
         """A tab that went over to a page by a link."""

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from e2e.chat_page import REJECTED, ChatPage, Kind
+from e2e.chat_page import KINDS, REJECTED, ChatPage, Kind
 from e2e.tabs import Tabs
 from support.demo_server import DemoServer
 
 pytestmark = pytest.mark.browser
 
 _MOST_STOPS = 12
+_IS_UPPERMOST = """one => {
+  const box = one.getBoundingClientRect()
+  const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)
+  return there !== null && one.contains(there)
+}"""
 
 
 def _say_by_keyboard(chat: ChatPage, text: str) -> None:
@@ -91,6 +96,50 @@ def test_what_a_screen_reader_is_told(
     # The next open question has the focus now.
     expect(page.get_by_role("heading", name="Needs your approval: send_mail")).to_be_focused()
     assert server.pending(thread) == ["c1", "c2"]
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["wide", "small"])
+def test_what_has_the_focus_is_in_view(
+    tabs: Tabs, server: DemoServer, kind: Kind, thread: str, small: bool
+) -> None:
+    """Two cards are higher than the screen, and the input lies over the end of the page."""
+    chat = tabs.open(kind, thread, small=small)
+    chat.ask("two calls", "c1", "c2")
+    first = chat.card("c1").get_by_role("heading")
+    expect(first).to_be_focused()
+    _expect_in_view(first)
+
+    chat.card("c1").get_by_test_id("reject").click()
+    _expect_in_view(chat.card("c1").get_by_test_id("confirm-reject"))
+    chat.card("c1").get_by_test_id("confirm-reject").click()
+    second = chat.card("c2").get_by_role("heading")
+    expect(second).to_be_focused()
+    _expect_in_view(second)
+    _expect_in_view(chat.input)
+    if kind == "copilotkit":
+        # The chat scrolls inside its frame; were the frame itself moved, its foot would hang.
+        assert chat.page.evaluate("() => document.documentElement.scrollTop") == 0
+    assert server.pending(thread) == ["c1", "c2"]
+
+
+def _expect_in_view(locator: Locator) -> None:
+    """Nothing lies over it, and the screen does not end before it."""
+    handle = locator.element_handle()
+    locator.page.wait_for_function(_IS_UPPERMOST, arg=handle, timeout=5_000)
+
+
+def test_the_start_page_opens_both_chats_on_one_thread(
+    tabs: Tabs, server: DemoServer, kind: Kind
+) -> None:
+    page = tabs.blank()
+    page.goto("/")
+    links = [page.get_by_test_id(f"open-{name}") for name in KINDS]
+    threads = {(link.get_attribute("href") or "").partition("?thread=")[2] for link in links}
+    assert len(threads) == 1
+    links[KINDS.index(kind)].click()
+    chat = tabs.adopt(page, kind, threads.pop())
+    chat.ask("delete one", "c1")
+    assert server.pending(chat.thread) == ["c1"]
 
 
 def test_a_small_dark_screen(tabs: Tabs, server: DemoServer, kind: Kind, thread: str) -> None:

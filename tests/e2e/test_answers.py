@@ -194,7 +194,7 @@ def test_a_model_that_fails_after_the_answer(
     chat = tabs.open(kind, thread)
     chat.ask("fail silently", "c1")
     chat.approve("c1")
-    expect(chat.problem).to_be_visible()
+    expect(chat.failure).to_be_visible()
     chat.expect_settled(c1="ran")
     assert len(tabs.posts) == 2
     assert outcomes(server.wait_for_status(thread, "failed")) == {"c1": "output"}

@@ -65,6 +65,7 @@ def test_b38_server_killed_while_pending(
     assert server.executed(thread) == ["c1", "c2"]
     stored = server.wait_for_status(thread, "completed")
     assert outcomes(stored) == {"c1": "output", "c2": "output"}
+    tabs.watch.forgive(GONE)
 
 
 def test_an_answer_while_the_server_is_down(

@@ -110,11 +110,12 @@ class Agents:
     ) -> None:
         self.oracle, self.server, self.thread, self.version = oracle, server, thread, version
 
-    def new(self, thread: str | None = None) -> AgentTab:
+    def new(self, thread: str | None = None, *, cookie: str = "") -> AgentTab:
         return self.oracle.agui_open(
             f"{self.server.base_url}/ag-ui",
             thread_id=thread or self.thread,
             version=self.version,
+            headers={"cookie": cookie} if cookie else {},
         )
 
     def truth(self) -> JsonObject:
@@ -177,7 +178,7 @@ def test_a_conversation(agents: Agents, case: Case) -> None:
         assert results(state) == case.results
         assert state.posts == 1 + len(case.pauses)
         if state.pending_ids():
-            # A failed run leaves what the client holds as open; its answers again end that.
+            # RUN_ERROR leaves what the client holds as open; the same answers again end that.
             state = tab.answer(case.pauses[-1])
         agents.assert_true(state)
         state = tab.send("hello")
@@ -256,7 +257,6 @@ def believed(*ids: str) -> list[JsonObject]:
     return [{"id": one, "reason": "confirmation"} for one in ids]
 
 
-@pytest.mark.req("R46")
 @pytest.mark.parametrize(
     ("open_here", "answers", "code"),
     [
@@ -399,3 +399,17 @@ def test_answers_in_another_thread(agents: Agents) -> None:
         with agents.new() as again:
             agents.assert_true(again.connect(), "c1")
     assert agents.server.executed(agents.thread) == []
+
+
+@pytest.mark.req("R46")
+def test_somebody_else_can_neither_see_nor_answer(agents: Agents) -> None:
+    with agents.new() as tab:
+        tab.send("delete one")
+        with agents.new(cookie=agents.server.sign_in("visitor")) as foreign:
+            claim: JsonObject = {"principal": "demo", "user": "demo", "owner": "demo"}
+            foreign.set(pending=believed("c1"), forwarded_props=claim, state=claim)
+            state = foreign.answer({"c1": {**YES, **claim}})
+            assert refusals(state) == ["nothing_pending"]
+            assert (state.messages, state.pending_ids()) == ([], [])
+        assert agents.server.executed(agents.thread) == []
+        agents.assert_true(tab.answer({"c1": NO}))

@@ -211,6 +211,22 @@ def test_killed_while_the_tool_runs(pages: Pages) -> None:
     assert outcomes(stored) == {"c1": "indeterminate"}
 
 
+def test_stopped_in_good_order_while_the_tool_runs(pages: Pages) -> None:
+    """SIGTERM: what ran is recorded as run, what was cut short as unknown; open streams end."""
+    with pages.new() as tab:
+        tab.send("slow tool")
+        tab.answer("c1", approved=True, wait=False)
+        pages.server.wait_for_begin(pages.thread, "c1")
+        pages.server.stop()
+        assert tab.wait().looped is False
+        pages.server.start()
+    with pages.loaded() as tab:
+        state = tab.state()
+        ran = pages.server.executed(pages.thread) == ["c1"]
+        assert (states(state), state.posts) == ({"c1": RAN if ran else ERROR}, 0)
+        assert tab.send("hello").posts == 1
+
+
 def test_answer_after_the_thread_was_reset(pages: Pages) -> None:
     with pages.new() as tab:
         tab.send("delete one")

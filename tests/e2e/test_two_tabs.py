@@ -124,8 +124,7 @@ def test_a_message_from_a_tab_that_knows_of_no_question(
     asking = tabs.open(kind, thread)
     asking.ask("delete one", "c1")
 
-    behind.type("hello")
-    behind.page.get_by_test_id("send").click()
+    behind.send("hello")
     expect(behind.refusal).to_have_attribute("data-code", "awaiting_decision")
     behind.expect_open("c1")
     assert server.pending(thread) == ["c1"]

@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff_server.engine import Engine
 from signoff_server.routes.native import native_routes, prefers_json
 from support.gated_source import GatedSource

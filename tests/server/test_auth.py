@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff_server import auth
 from signoff_server.auth import COOKIE, SignedCookie
 from signoff_server.http import guarded, json_reply

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from signoff.errors import TooLarge
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff_server.http import Limits, RawRoute, guarded, json_reply, read_json
 
 pytestmark = pytest.mark.anyio

@@ -245,7 +245,7 @@ AGENT = textwrap.dedent(
     from starlette.responses import PlainTextResponse
     from starlette.routing import Route
     from signoff.events import Completed, TextDelta
-    from signoff.sources.base import Principal
+    from signoff.principal import Principal
     from signoff_server.engine import Engine
 
     NUMBER = 1

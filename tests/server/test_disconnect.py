@@ -11,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff_server.engine import Engine, OnDisconnect
 from signoff_server.routes.native import native_routes
 from support.gated_source import GatedSource

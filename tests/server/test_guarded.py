@@ -21,7 +21,7 @@ from signoff.errors import (
     TooManyRequests,
     Unauthenticated,
 )
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff.suspension import PendingCall, ToolCall
 from signoff_server.http import Authenticate, Handler, RawRoute, guarded, json_reply, problem
 

@@ -14,7 +14,8 @@ from signoff.history import Recorder
 from signoff.messages import Message, TextPart, ToolCallMessage, UserMessage, last_batch
 from signoff.outcomes import Outcome
 from signoff.policy import Gate
-from signoff.sources.base import Answers, Principal, RunInput, RunRequest, RunSource, UserTurn
+from signoff.principal import Principal
+from signoff.sources.base import Answers, RunInput, RunRequest, RunSource, UserTurn
 from signoff.sources.models.base import ModelEvent, ModelRequest
 from signoff.suspension import Suspension, ToolCall, call_hash
 

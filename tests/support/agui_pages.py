@@ -14,7 +14,7 @@ from signoff.commands import ClientContext
 from signoff.errors import Refusal
 from signoff.events import RunEvent
 from signoff.thread import Thread
-from vercel_ai.stories import Moment
+from support.stories import Moment
 
 PROFILES: dict[AgentVersion, Profile] = {"1.0.0": "1.0", "0.0.59": "0.0"}
 VERSIONS: list[AgentVersion] = ["1.0.0", "0.0.59"]

@@ -12,14 +12,15 @@ import httpx
 from starlette.applications import Starlette
 
 from oracles.sse import JsonObject, frames_of
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff_server.engine import Attachment, Engine
-from signoff_server.routes.ag_ui import Refusals, ag_ui_routes
+from signoff_server.routes.ag_ui import ag_ui_routes
 from signoff_server.routes.copilotkit import copilotkit_routes
 from signoff_server.routes.native import native_routes
+from signoff_server.routes.refusals import Refusals
 from support.loopback import serving
-from vercel_ai.server import Live, Teller, principal
-from vercel_ai.stories import Segment
+from support.stories import Segment
+from support.vercel_server import Live, Teller, principal
 
 ME = Principal(id="me")
 Stories = Mapping[str, Sequence[Segment]]

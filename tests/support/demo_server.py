@@ -111,6 +111,12 @@ class DemoServer:
         """Answer from elsewhere, natively."""
         return self.http.post(f"/threads/{thread_id}/approvals", json={"decisions": decisions})
 
+    def sign_in(self, name: str) -> str:
+        """The ``Cookie`` header of somebody else."""
+        with httpx.Client(base_url=self.base_url) as browser:
+            assert browser.post("/demo/principal", json={"id": name}).status_code == 200
+            return "; ".join(f"{key}={value}" for key, value in browser.cookies.items())
+
     def executions(self, thread_id: str) -> list[JsonObject]:
         """What really ran in a thread, in order, one entry for each execution."""
         if not self._executions.exists():

@@ -17,7 +17,7 @@ import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 from .gated_source import GatedSource
 

@@ -65,7 +65,10 @@ def _events(item: Item) -> Iterator[Item]:
         "tools": [],
     }
     place = {"output_index": 0, "item_id": item["id"]}
-    yield {"type": "response.created", "response": response | {"status": "in_progress", "output": []}}
+    yield {
+        "type": "response.created",
+        "response": response | {"status": "in_progress", "output": []},
+    }
     if item["type"] == "function_call":
         begun = item | {"arguments": "", "status": "in_progress"}
         yield {"type": "response.output_item.added", "output_index": 0, "item": begun}
@@ -77,7 +80,10 @@ def _events(item: Item) -> Iterator[Item]:
         said = item["content"][0]["text"]
         yield {"type": "response.output_text.delta", "content_index": 0, "delta": said} | place
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
-    yield {"type": "response.completed", "response": response | {"status": "completed", "output": [item]}}
+    yield {
+        "type": "response.completed",
+        "response": response | {"status": "completed", "output": [item]},
+    }
 
 
 def _frame(event: Item) -> str:

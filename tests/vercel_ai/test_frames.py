@@ -13,8 +13,8 @@ from signoff.events import Cancelled, Completed, Custom, Failed, RunEvent, TextD
 from signoff.thread import Thread
 from signoff.vercel_ai import Page, VercelAIAdapter
 from signoff.vercel_ai.wire import Sdk
-from vercel_ai.cases import C1, C2, STORIES
-from vercel_ai.stories import NO, REASON, YES, Moment, Segment, pending, play, said, stage, told
+from support.cases import C1, C2, STORIES
+from support.stories import NO, REASON, YES, Moment, Segment, pending, play, said, stage, told
 
 START = {"type": "start", "messageId": "m1"}
 STEP = {"type": "start-step"}

@@ -17,9 +17,9 @@ from signoff.decisions import Reject
 from signoff.events import Completed
 from signoff.outcomes import Rejected
 from signoff.vercel_ai.wire import Sdk
-from vercel_ai.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
-from vercel_ai.server import HOLD, Live, telling
-from vercel_ai.stories import NO, YES, Segment, ended, ran, said
+from support.cases import ASKED_ONE, ASKED_TWO, FINISHED, STORIES
+from support.stories import NO, YES, Segment, ended, ran, said
+from support.vercel_server import HOLD, Live, telling
 
 pytestmark = pytest.mark.oracle
 

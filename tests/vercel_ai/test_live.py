@@ -13,9 +13,9 @@ from oracles.options import Predicate
 from oracles.options import Sdk as OracleSdk
 from signoff.decisions import Approve, Decision
 from signoff.vercel_ai.wire import Sdk
-from vercel_ai.cases import STORIES
-from vercel_ai.server import Live, telling
-from vercel_ai.stories import Segment
+from support.cases import STORIES
+from support.stories import Segment
+from support.vercel_server import Live, telling
 
 pytestmark = pytest.mark.oracle
 

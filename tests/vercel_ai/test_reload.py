@@ -14,9 +14,9 @@ from oracles.options import Sdk as OracleSdk
 from signoff.events import Completed, Failed
 from signoff.outcomes import Rejected
 from signoff.vercel_ai.wire import Sdk
-from vercel_ai.cases import ASKED_TWO, C3, LOOK
-from vercel_ai.server import HOLD, Live, telling
-from vercel_ai.stories import NO, YES, Segment, ended, free, gated, pause, ran, said
+from support.cases import ASKED_TWO, C3, LOOK
+from support.stories import NO, YES, Segment, ended, free, gated, pause, ran, said
+from support.vercel_server import HOLD, Live, telling
 
 pytestmark = pytest.mark.oracle
 

@@ -17,9 +17,9 @@ from signoff.decisions import rejection_text
 from signoff.events import Completed
 from signoff.outcomes import Rejected
 from signoff_server.engine import Engine
-from vercel_ai.cases import ASKED_ONE, FINISHED
-from vercel_ai.server import HOLD, Teller, make_app
-from vercel_ai.stories import YES, Segment, ended, ran, said
+from support.cases import ASKED_ONE, FINISHED
+from support.stories import YES, Segment, ended, ran, said
+from support.vercel_server import HOLD, Teller, make_app
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from signoff.decisions import Approve
 from signoff.thread import Thread
 from signoff.vercel_ai import VercelAIAdapter
 from signoff.vercel_ai.wire import Sdk
-from vercel_ai.cases import STORIES
-from vercel_ai.stories import Segment, play
+from support.cases import STORIES
+from support.stories import Segment, play
 
 pytestmark = pytest.mark.oracle
 

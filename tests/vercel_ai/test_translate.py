@@ -20,8 +20,8 @@ from signoff.errors import InvalidBody
 from signoff.messages import FilePart, TextPart
 from signoff.thread import Thread
 from signoff.vercel_ai import VercelAIAdapter
-from vercel_ai.cases import ASKED_ONE, ASKED_TWO, C1, STORIES
-from vercel_ai.stories import NO, YES, Segment, call, free, gated, pause, stage, told
+from support.cases import ASKED_ONE, ASKED_TWO, C1, STORIES
+from support.stories import NO, YES, Segment, call, free, gated, pause, stage, told
 
 BROWSER = call("b1", {"selector": "h1"}, name="read_title")
 NEW = Thread(thread_id="chat-1")

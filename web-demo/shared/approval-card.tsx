@@ -46,12 +46,9 @@ export function ApprovalCard({ action, answer, refusal, waiting, onAnswer }: App
           <Escaped text={action.name} />
         </h2>
         <div id={`${id}-reason`}>
-          {action.reason && (
-            <p className="so-reason">
-              <Escaped text={action.reason} />
-            </p>
-          )}
-          {action.risk && <p className="so-meaning">{riskMeaning(action.risk)}</p>}
+          <p className="so-reason">
+            {action.reason ? <Escaped text={action.reason} /> : action.risk && riskMeaning(action.risk)}
+          </p>
         </div>
         <Inputs inputs={action.inputs} />
         <TextWarnings text={`${action.name}\n${action.reason}\n${action.json}`} />

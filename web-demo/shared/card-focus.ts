@@ -21,4 +21,6 @@ function focusCard(id: string): void {
   const heading = card?.querySelector<HTMLElement>('[data-card-heading]')
   heading?.focus({ preventScroll: true })
   card?.scrollIntoView({ block: 'nearest' })
+  // Of a card that is higher than the screen, the beginning.
+  heading?.scrollIntoView({ block: 'nearest' })
 }

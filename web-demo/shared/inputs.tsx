@@ -84,7 +84,7 @@ function StringValue({ text }: { text: string }) {
   return (
     <div className="so-string-box">
       <div className="so-string" data-long={long || undefined} tabIndex={long ? 0 : undefined}>
-        <Escaped text={looksLikeLiteral(text) ? JSON.stringify(text) : text} />
+        <Escaped text={needsQuotes(text) ? JSON.stringify(text) : text} />
       </div>
       {long && (
         <p className="so-length">{text.length.toLocaleString('en-GB')} characters. Scroll to read all of it.</p>
@@ -93,9 +93,9 @@ function StringValue({ text }: { text: string }) {
   )
 }
 
-/** The text "true" must not look like the value true. */
-function looksLikeLiteral(text: string): boolean {
-  return /^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?)$/.test(text) || text.trim() !== text
+/** The text "true" must not look like the value true, nor blanks at an end like none. */
+function needsQuotes(text: string): boolean {
+  return /^(true|false|null)$/.test(text) || text.trim() !== text
 }
 
 function Note({ text }: { text: string }) {

@@ -9,11 +9,16 @@ interface RejectFormProps {
 /** Asks why, without insisting. Enter rejects, Shift and Enter start a new line, Escape goes back. */
 export function RejectForm({ name, onReject, onBack }: RejectFormProps) {
   const id = useId()
+  const form = useRef<HTMLFormElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const sent = useRef(false)
   const [reason, setReason] = useState('')
 
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true })
+    // The whole form: the field alone could be in view without its buttons.
+    form.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
 
   function reject() {
     if (sent.current) return
@@ -35,6 +40,7 @@ export function RejectForm({ name, onReject, onBack }: RejectFormProps) {
 
   return (
     <form
+      ref={form}
       className="so-reject-form"
       aria-label={`Reject ${name}`}
       onKeyDown={leaveOnEscape}

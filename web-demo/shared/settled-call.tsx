@@ -38,6 +38,9 @@ export function SettledCall({ id, name, inputs, outcome, approved }: SettledCall
   )
 }
 
+/** Values longer than this come last: one of them would fill the line. In characters. */
+const LONG = 60
+
 /** One line to recognise the call by; it ends in an ellipsis where the line does, and the whole
  * stands folded away below. */
 function Summary({ inputs }: { inputs: ExactJson }) {
@@ -45,6 +48,7 @@ function Summary({ inputs }: { inputs: ExactJson }) {
   const plain = inputs.entries.flatMap(([key, value]) =>
     (value.kind === 'string' && value.text !== '') || value.kind === 'literal' ? [`${key}: ${value.text}`] : [],
   )
+  plain.sort((one, other) => Number(one.length > LONG) - Number(other.length > LONG))
   return plain.length === 0 ? null : (
     <p className="so-summary">
       <Escaped text={plain.join(', ').replaceAll(/\s+/g, ' ')} />

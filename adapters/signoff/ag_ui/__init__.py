@@ -1,8 +1,8 @@
 """AG-UI: 1.0, and the 0.0.5x clients that CopilotKit ships."""
 
 from .encode import AGUIAdapter
-from .hydrate import View, shows_all
-from .reading import RunInput, profile_of, read_input
+from .hydrate import ThreadDocument, shows_all
+from .reading import RunAgentInput, profile_of, read_input
 from .translate import command_of
 from .wire import FAILED, REFUSED, Failures, Interrupt, MessageEntry, Profile
 
@@ -14,8 +14,8 @@ __all__ = [
     "Interrupt",
     "MessageEntry",
     "Profile",
-    "RunInput",
-    "View",
+    "RunAgentInput",
+    "ThreadDocument",
     "command_of",
     "profile_of",
     "read_input",

@@ -48,7 +48,7 @@ class CallStream:
         self._answered: set[str] = set()
         self._streamed: dict[str, list[str]] = {}
         self._open: set[str] = set()
-        self.revised = False
+        self.revised: bool = False
         """Whether the client holds something of a call that did not come true."""
         held = last_batch(thread.messages)
         if held is not None:
@@ -75,12 +75,7 @@ class CallStream:
         if event.message_id != self._message_id:
             self._batch = []
             self._message_id = event.message_id
-        record = CallRecord(
-            call=event.call,
-            asked=event.disposition == "gated",
-            runs="browser" if event.disposition == "browser" else "server",
-        )
-        self._batch.append(record)
+        self._batch.append(event.record)
         pieces = self._streamed.pop(event.call.call_id, None)
         if pieces is not None:
             self._published.add(event.call.call_id)

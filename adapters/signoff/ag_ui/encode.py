@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from ..adapter import StreamAdapter
 from ..commands import ClientContext, Headers
@@ -33,13 +33,14 @@ from ..thread import Thread
 from . import hydrate as hydration
 from . import translate as translation
 from .calls import CallStream
+from .steps import StepStream
 from .texts import TextStream
 from .transcript import Transcript
 from .wire import (
     Failures,
     Frame,
-    Outcome,
     Profile,
+    RunOutcome,
     activity,
     custom,
     failed,
@@ -50,7 +51,6 @@ from .wire import (
     run_finished,
     run_started,
     state_snapshot,
-    step,
 )
 
 
@@ -73,8 +73,8 @@ class AGUIAdapter(StreamAdapter):
             (copilotkit.md §4). ``finish`` says it as ``CUSTOM signoff.failed`` and ends the run.
     """
 
-    translate = staticmethod(translation.translate)
-    hydrate = staticmethod(hydration.hydrate)
+    translate: Final = staticmethod(translation.translate)
+    hydrate: Final = staticmethod(hydration.hydrate)
 
     __slots__ = (
         "_calls",
@@ -119,7 +119,7 @@ class AGUIAdapter(StreamAdapter):
         self._transcript = Transcript(thread, tool_bound=tool_bound_interrupts)
         self._texts = TextStream()
         self._calls = CallStream(thread, tool_bound=tool_bound_interrupts)
-        self._steps: dict[str, int] = {}
+        self._steps = StepStream(profile)
         self._events: list[RunEvent] = []
         self._ended = False
 
@@ -164,13 +164,12 @@ class AGUIAdapter(StreamAdapter):
         pending = hydration.open_interrupts(
             self._thread, profile=self._profile, tool_bound_interrupts=self._tool_bound
         )
-        outcome: Outcome = (
+        outcome: RunOutcome = (
             {"type": "interrupt", "interrupts": pending} if pending else {"type": "success"}
         )
         closing = b"" if self._restate else self._snapshots()
-        closing += data_frame(run_finished(self._thread.thread_id, self._run_id, outcome))
         self._ended = True
-        return closing
+        return closing + self._finish(outcome)
 
     # Progress
 
@@ -199,32 +198,15 @@ class AGUIAdapter(StreamAdapter):
                 self._state = (value,)
                 return frame
             case StepStarted():
-                return self._step_started(event)
+                return _frames(self._steps.start(event))
             case StepFinished():
-                return self._step_finished(event)
+                return _frames(self._steps.finish(event))
             case Activity():
                 return data_frame(activity(event.id, event.type, event.data))
             case Custom(name=name, value=value):
                 return data_frame(custom(name, value))
             case _:
                 assert_never(event)
-
-    def _step_started(self, event: StepStarted) -> bytes:
-        """A step within one of the same name is part of that: clients know steps by name."""
-        depth = self._steps[event.name] = self._steps.get(event.name, 0) + 1
-        if depth > 1:
-            return b""
-        return data_frame(step(event.name, event.metadata, opens=True, profile=self._profile))
-
-    def _step_finished(self, event: StepFinished) -> bytes:
-        """A step that began in an earlier segment was closed there (B05)."""
-        depth = self._steps.get(event.name, 0)
-        if depth > 1:
-            self._steps[event.name] = depth - 1
-        if depth != 1:
-            return b""
-        del self._steps[event.name]
-        return data_frame(step(event.name, event.metadata, opens=False, profile=self._profile))
 
     def _place_queued(self) -> bytes:
         snapshots = self._transcript.place_queued(self._events)
@@ -235,7 +217,7 @@ class AGUIAdapter(StreamAdapter):
     # Endings
 
     def _end(self, terminal: Terminal) -> bytes:
-        closing = self._texts.close() + _frames(self._calls.close()) + self._close_steps()
+        closing = self._texts.close() + _frames((*self._calls.close(), *self._steps.close()))
         match terminal:
             case Failed() if self._failures == "finish" and self._continues:
                 closing += data_frame(failed(terminal.code, terminal.message))
@@ -266,14 +248,8 @@ class AGUIAdapter(StreamAdapter):
         finish = self._finish({"type": "interrupt", "interrupts": pending})
         return published + self._snapshots() + finish
 
-    def _finish(self, outcome: Outcome) -> bytes:
+    def _finish(self, outcome: RunOutcome) -> bytes:
         return data_frame(run_finished(self._thread.thread_id, self._run_id, outcome))
-
-    def _close_steps(self) -> bytes:
-        """Innermost first."""
-        names = list(reversed(self._steps))
-        self._steps.clear()
-        return _frames(step(name, None, opens=False, profile=self._profile) for name in names)
 
     @property
     def _continues(self) -> bool:

@@ -38,7 +38,7 @@ from .wire import (
 )
 
 
-class View(TypedDict):
+class ThreadDocument(TypedDict):
     """What a page needs to go on: ``agent.messages``, ``agent.state``, ``agent.pendingInterrupts``.
 
     ``state`` is null where no client ever sent one.
@@ -51,7 +51,7 @@ class View(TypedDict):
 
 def hydrate(
     thread: Thread, *, profile: Profile = "0.0", tool_bound_interrupts: bool = False
-) -> View:
+) -> ThreadDocument:
     """A thread as JSON; equal to what its live stream left a page with."""
     return {
         "messages": thread_messages(thread, tool_bound_interrupts=tool_bound_interrupts),
@@ -87,20 +87,31 @@ def snapshot_messages(
     entries: list[MessageEntry] = []
     late: list[MessageEntry] = []
     for message in history:
-        shown = _entries(message, answered, tool_bound=tool_bound_interrupts)
-        if late and not isinstance(message, ToolResultMessage):
+        if isinstance(message, ToolResultMessage):
+            entries += [_result(record) for record in message.results]
+            continue
+        if late:
             entries += late
             late = []
-        if isinstance(message, ToolCallMessage):
-            late = _after_results(shown)
-        entries += shown
+        match message:
+            case UserMessage():
+                content = write_content(message.content)
+                entries.append({"id": message.id, "role": "user", "content": content})
+            case AssistantMessage():
+                entries += _said(message, [])
+            case ToolCallMessage():
+                shown = _batch(message, answered, tool_bound=tool_bound_interrupts)
+                late = _after_results(shown) if len(shown) > 1 else []
+                entries += shown
+            case _:
+                assert_never(message)
     return entries + late
 
 
 def _after_results(shown: list[MessageEntry]) -> list[MessageEntry]:
     """Take out of ``shown`` what stands behind results: a client puts these right behind the
     message that has the calls, before reasoning that began after its text."""
-    has_calls = bool(shown) and shown[0]["role"] == "assistant" and "toolCalls" in shown[0]
+    has_calls = shown[0]["role"] == "assistant" and "toolCalls" in shown[0]
     return [shown.pop()] if has_calls and shown[-1]["role"] == "reasoning" else []
 
 
@@ -135,31 +146,16 @@ def shows_all(thread: Thread, message_ids: Iterable[str]) -> bool:
     )
 
 
-def _entries(
-    message: Message, answered: Collection[str], *, tool_bound: bool
-) -> list[MessageEntry]:
-    # Lists, and no generators: a long thread is made of many small messages.
-    match message:
-        case UserMessage():
-            content = write_content(message.content)
-            return [{"id": message.id, "role": "user", "content": content}]
-        case AssistantMessage():
-            return _said(message, [])
-        case ToolCallMessage():
-            return _batch(message, answered, tool_bound=tool_bound)
-        case ToolResultMessage():
-            return [_result(record) for record in message.results]
-        case _:
-            assert_never(message)
-
-
 def _batch(
     message: ToolCallMessage, answered: Collection[str], *, tool_bound: bool
 ) -> list[MessageEntry]:
-    settled = any([record.call.call_id in answered for record in message.calls])
+    settled = held_back = False
+    for record in message.calls:
+        settled = settled or record.call.call_id in answered
+        held_back = held_back or record.asked
     published = settled or (tool_bound and may_bind(message.calls))
     calls = [_call(record) for record in message.calls] if published else []
-    if not message.held_back:
+    if not held_back:
         return _said(message, calls)
     shown = _said(message, [])
     if calls:
@@ -173,21 +169,29 @@ def _said(
 ) -> list[MessageEntry]:
     """Reasoning and text, in the order in which they began; what the client makes of the stream."""
     text = message.text
-    entry: AssistantEntry = {"id": message.id, "role": "assistant"}
-    if text:
-        entry["content"] = text
-    if calls:
-        entry["toolCalls"] = calls
-    shown: list[MessageEntry] = [entry] if text or calls else []
-    thoughts = "".join([part.text for part in message.content if isinstance(part, ReasoningPart)])
-    if thoughts:
-        kinds = [type(part) for part in message.content]
-        place = 1 if TextPart in kinds[: kinds.index(ReasoningPart)] else 0
-        shown.insert(
-            place,
-            {"id": reasoning_message_id(message.id), "role": "reasoning", "content": thoughts},
-        )
+    shown: list[MessageEntry] = []
+    if text or calls:
+        entry: AssistantEntry = {"id": message.id, "role": "assistant"}
+        if text:
+            entry["content"] = text
+        if calls:
+            entry["toolCalls"] = calls
+        shown.append(entry)
+    if len(message.content) > bool(text):
+        _add_thoughts(shown, message)
     return shown
+
+
+def _add_thoughts(shown: list[MessageEntry], message: AssistantMessage | ToolCallMessage) -> None:
+    thoughts = "".join(part.text for part in message.content if isinstance(part, ReasoningPart))
+    if not thoughts:
+        return
+    kinds = [type(part) for part in message.content]
+    place = 1 if TextPart in kinds[: kinds.index(ReasoningPart)] else 0
+    shown.insert(
+        place,
+        {"id": reasoning_message_id(message.id), "role": "reasoning", "content": thoughts},
+    )
 
 
 def _call(record: CallRecord) -> ToolCallEntry:

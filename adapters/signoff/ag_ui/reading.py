@@ -23,7 +23,7 @@ from .wire import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunInput:
+class RunAgentInput:
     """What a client asks for.
 
     Attributes:
@@ -49,7 +49,7 @@ class RunInput:
         return tuple(item for item in ids if isinstance(item, str))
 
 
-def read_input(body: JsonValue) -> RunInput:
+def read_input(body: JsonValue) -> RunAgentInput:
     """Read a body; optional fields may be null or missing.
 
     Raises:
@@ -58,7 +58,7 @@ def read_input(body: JsonValue) -> RunInput:
     if not isinstance(body, Mapping):
         raise InvalidBody("The request body is a JSON object.")
     resume = body.get("resume")
-    return RunInput(
+    return RunAgentInput(
         thread_id=_id(body, "threadId"),
         run_id=_id(body, "runId"),
         profile=_profile(body),

@@ -42,6 +42,8 @@ class Transcript:
         missed something in the middle is therefore taken back to before that first.
         """
         shown = self.messages(())
+        if not seen:
+            return [shown]
         # Clients keep reasoning to themselves.
         ids = [entry["id"] for entry in shown if entry["role"] != "reasoning"]
         places = {message_id: place for place, message_id in enumerate(ids)}

@@ -21,7 +21,7 @@ from ..messages import UserMessage, last_batch
 from ..thread import Thread
 from .answers import interrupt_id, read_entries, read_payload
 from .content import read_content
-from .reading import RunInput, read_input
+from .reading import RunAgentInput, read_input
 
 
 def translate(body: JsonValue, thread: Thread) -> Command:
@@ -36,7 +36,7 @@ def translate(body: JsonValue, thread: Thread) -> Command:
     return command_of(read_input(body), thread)
 
 
-def command_of(request: RunInput, thread: Thread) -> Command:
+def command_of(request: RunAgentInput, thread: Thread) -> Command:
     """The same of a body that is read already."""
     for entry in request.resume or ():
         interrupt_id(entry)
@@ -54,7 +54,7 @@ def command_of(request: RunInput, thread: Thread) -> Command:
     return _without_answers(request, thread)
 
 
-def _decisions(request: RunInput, thread: Thread) -> dict[str, Decision]:
+def _decisions(request: RunAgentInput, thread: Thread) -> dict[str, Decision]:
     """Every answer of the request; none where it has none.
 
     Raises:
@@ -74,7 +74,7 @@ def _decisions(request: RunInput, thread: Thread) -> dict[str, Decision]:
     return decisions
 
 
-def _legacy_answer(request: RunInput, thread: Thread) -> dict[str, Decision]:
+def _legacy_answer(request: RunAgentInput, thread: Thread) -> dict[str, Decision]:
     """``forwardedProps.command.resume`` of clients before ``resume``: a payload without an id, so
     it can only mean the one open call (B02, B24)."""
     match request.client.forwarded_props:
@@ -91,7 +91,7 @@ def _legacy_answer(request: RunInput, thread: Thread) -> dict[str, Decision]:
             raise IncompleteResume("Several calls wait; name them in resume.")
 
 
-def _without_answers(request: RunInput, thread: Thread) -> Command:
+def _without_answers(request: RunAgentInput, thread: Thread) -> Command:
     if new := _new_messages(request, thread):
         return SendMessage(messages=new, client=request.client)
     if mistaken := _result_of_waiting_call(request, thread):
@@ -104,7 +104,7 @@ def _without_answers(request: RunInput, thread: Thread) -> Command:
             return Connect()
 
 
-def _new_messages(request: RunInput, thread: Thread) -> tuple[UserInput, ...]:
+def _new_messages(request: RunAgentInput, thread: Thread) -> tuple[UserInput, ...]:
     """The user messages that the thread does not have, back to the last thing that was said.
 
     Earlier ones are restated history, whatever they say (B79). What stands between or behind, such
@@ -134,7 +134,7 @@ def _user_input(message: JsonObject) -> UserInput:
     return UserInput(id=message_id, content=read_content(message.get("content")))
 
 
-def _result_of_waiting_call(request: RunInput, thread: Thread) -> str | None:
+def _result_of_waiting_call(request: RunAgentInput, thread: Thread) -> str | None:
     """The call of the open batch that a tool message claims to have run. Nothing of that batch has
     been handed to anybody yet."""
     batch = last_batch(thread.messages) if thread.open_calls else None

@@ -108,7 +108,7 @@ class Interrupted(TypedDict):
     interrupts: list[Interrupt]
 
 
-Outcome: TypeAlias = Success | Stopped | Interrupted
+RunOutcome: TypeAlias = Success | Stopped | Interrupted
 
 APPROVAL_SCHEMA: JsonObject = {
     "type": "object",
@@ -165,7 +165,7 @@ def run_started(thread_id: str, run_id: str) -> Frame:
     }
 
 
-def run_finished(thread_id: str, run_id: str, outcome: Outcome) -> dict[str, object]:
+def run_finished(thread_id: str, run_id: str, outcome: RunOutcome) -> dict[str, object]:
     return {"type": "RUN_FINISHED", "threadId": thread_id, "runId": run_id, "outcome": outcome}
 
 

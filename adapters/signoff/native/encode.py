@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import assert_never, cast
+from typing import Final, assert_never, cast
 
 from ..adapter import StreamAdapter
 from ..commands import Headers
@@ -58,9 +58,9 @@ class NativeAdapter(StreamAdapter):
         clock: when a message was complete, as far as ``recorded`` does not tell better.
     """
 
-    translate = staticmethod(translation.translate)
-    translate_decisions = staticmethod(translation.translate_decisions)
-    hydrate = staticmethod(hydration.hydrate)
+    translate: Final = staticmethod(translation.translate)
+    translate_decisions: Final = staticmethod(translation.translate_decisions)
+    hydrate: Final = staticmethod(hydration.hydrate)
 
     def __init__(self, thread: Thread, *, clock: Callable[[], datetime] = _utc_now) -> None:
         self._thread = thread

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ..message_json import message_to_json
 from ..messages import AssistantMessage, JsonMessage, Message, ToolCallMessage
 from ..thread import Thread
-from .wire import Reply, ThreadView
+from .wire import Reply, ThreadDocument
 
 
-def hydrate(thread: Thread) -> ThreadView:
+def hydrate(thread: Thread) -> ThreadDocument:
     """The thread with its whole history, and what is open in it."""
     return {
         "id": thread.thread_id,

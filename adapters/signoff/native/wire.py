@@ -58,7 +58,7 @@ class Reply(TypedDict):
     error: NotRequired[Failure]
 
 
-class ThreadView(TypedDict):
+class ThreadDocument(TypedDict):
     """A whole thread, as ``GET /threads/{id}`` returns it."""
 
     id: str

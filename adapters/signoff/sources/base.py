@@ -15,18 +15,6 @@ from ..policy import Gate
 from ..principal import Principal
 from ..suspension import ToolCall
 
-__all__ = [
-    "Answers",
-    "CancelSignal",
-    "Ledger",
-    "Principal",
-    "Recover",
-    "RunInput",
-    "RunRequest",
-    "RunSource",
-    "UserTurn",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:

@@ -18,7 +18,7 @@ from ..outcomes import Outcome, Output, ToolError
 from ..tools import Tool, ToolContext, refuse_reserved_keys
 from .model_response import clean
 
-logger = logging.getLogger("signoff")
+_LOG = logging.getLogger("signoff")
 
 FAILED_TEXT = "The tool failed."
 UNFIT_RESULT_TEXT = "The tool ran, but returned a value that cannot be passed on."
@@ -81,7 +81,7 @@ def _failed(tool: Tool, context: ToolContext, error: BaseException) -> ToolError
 
 
 def _log(what: str, tool: Tool, context: ToolContext, error: BaseException) -> None:
-    logger.error(
+    _LOG.error(
         "%s. tool=%s call=%s run=%s error=%s",
         what,
         tool.name,
@@ -89,4 +89,4 @@ def _log(what: str, tool: Tool, context: ToolContext, error: BaseException) -> N
         context.run_id,
         type(error).__name__,
     )
-    logger.debug("Details of the failure", exc_info=error)
+    _LOG.debug("Details of the failure", exc_info=error)

@@ -38,13 +38,13 @@ class Settled:
     outcome: Outcome
 
 
-Verdict: TypeAlias = Runnable | Ask | Settled
+Ruling: TypeAlias = Runnable | Ask | Settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCall:
     call: ToolCall
-    verdict: Verdict
+    ruling: Ruling
 
 
 class Judge:
@@ -87,13 +87,13 @@ class Judge:
             if tool is not None:
                 bound = _bind(tool, inputs)
                 call = _call(proposed, bound.effective, tool)
-                return JudgedCall(call=call, verdict=self._judge(tool, call, bound))
+                return JudgedCall(call=call, ruling=self._judge(tool, call, bound))
             call = _call(proposed, inputs, tool)
             outcome = ToolError(text=UNKNOWN_TEXT)
         except InvalidArguments as error:
             call = _call(proposed, inputs, tool, raw_arguments=proposed.arguments)
             outcome = _invalid(error) if tool is not None else ToolError(text=UNKNOWN_TEXT)
-        return JudgedCall(call=call, verdict=Settled(outcome=outcome))
+        return JudgedCall(call=call, ruling=Settled(outcome=outcome))
 
     def again(self, record: CallRecord, decision: Decision | None) -> JudgedCall:
         """Judge a call of a batch that waited. A decided call is never asked about again (B35);
@@ -105,19 +105,19 @@ class Judge:
         call = record.call
         tool = self._tools.get(call.name)
         if isinstance(decision, Reject):
-            verdict: Verdict = Settled(outcome=Rejected(reason=decision.reason))
+            ruling: Ruling = Settled(outcome=Rejected(reason=decision.reason))
         elif decision is None and record.asked:
             raise NotApproved("A batch was resumed before all of it was answered.")
         elif tool is None:
             text = UNKNOWN_TEXT if decision is None else GONE_TEXT
-            verdict = Settled(outcome=ToolError(text=text))
+            ruling = Settled(outcome=ToolError(text=text))
         elif call.raw_arguments is not None:
-            verdict = Settled(outcome=_invalid_again(tool, call.raw_arguments))
+            ruling = Settled(outcome=_invalid_again(tool, call.raw_arguments))
         else:
-            verdict = self._on_record(tool, call, approved=decision is not None)
-        return JudgedCall(call=call, verdict=verdict)
+            ruling = self._on_record(tool, call, approved=decision is not None)
+        return JudgedCall(call=call, ruling=ruling)
 
-    def _on_record(self, tool: Tool, call: ToolCall, *, approved: bool) -> Verdict:
+    def _on_record(self, tool: Tool, call: ToolCall, *, approved: bool) -> Ruling:
         try:
             bound = _bind(tool, call.inputs)
         except InvalidArguments:
@@ -128,7 +128,7 @@ class Judge:
             return Runnable(tool=tool, arguments=bound.arguments)
         return self._judge(tool, call, bound)
 
-    def _judge(self, tool: Tool, call: ToolCall, bound: BoundInputs) -> Verdict:
+    def _judge(self, tool: Tool, call: ToolCall, bound: BoundInputs) -> Ruling:
         rejected = self._rejected.get(call_hash(call.name, call.inputs))
         if rejected is not None:
             return Settled(outcome=rejected)

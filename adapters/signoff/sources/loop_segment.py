@@ -34,7 +34,7 @@ from .judging import Judge, JudgedCall, RepeatRejections, Runnable, Settled
 from .model_response import ModelResponse
 from .models.base import Model, ModelRequest
 
-logger = logging.getLogger("signoff")
+_LOG = logging.getLogger("signoff")
 
 # Models are not told when something was said; the engine stamps what it stores.
 _NO_TIME = datetime.fromtimestamp(0, UTC)
@@ -149,9 +149,9 @@ class LoopSegment:
         self, message_id: str, judged: Sequence[JudgedCall]
     ) -> AsyncGenerator[RunEvent]:
         asked = tuple(
-            PendingCall(call=item.call, reason=item.verdict.reason, risk=item.verdict.risk)
+            PendingCall(call=item.call, reason=item.ruling.reason, risk=item.ruling.risk)
             for item in judged
-            if isinstance(item.verdict, Ask)
+            if isinstance(item.ruling, Ask)
         )
         if asked:
             yield Suspended(
@@ -161,7 +161,7 @@ class LoopSegment:
         for item in judged:
             if self._request.cancel.is_set():
                 return
-            match item.verdict:
+            match item.ruling:
                 case Settled(outcome=outcome):
                     yield _result(item.call, outcome)
                 case Runnable() as runnable:
@@ -171,7 +171,7 @@ class LoopSegment:
                 case Ask():
                     raise NotApproved("A call that has to be asked about was about to run.")
                 case _:
-                    assert_never(item.verdict)
+                    assert_never(item.ruling)
 
     async def _execute(self, call: ToolCall, runnable: Runnable) -> AsyncGenerator[RunEvent]:
         ledger = self._request.ledger
@@ -217,13 +217,13 @@ class LoopSegment:
 
     def _log_failure(self, error: Exception) -> None:
         # The exception's own text can hold inputs and secrets, so it is for debugging only.
-        logger.error(
+        _LOG.error(
             "A model failed. thread=%s run=%s error=%s",
             self._request.internal_id,
             self._request.run_id,
             type(error).__name__,
         )
-        logger.debug("Details of the failure", exc_info=error)
+        _LOG.debug("Details of the failure", exc_info=error)
 
 
 async def _say(event: RunEvent) -> AsyncGenerator[RunEvent]:
@@ -231,12 +231,12 @@ async def _say(event: RunEvent) -> AsyncGenerator[RunEvent]:
 
 
 def _ready(message_id: str, item: JudgedCall) -> ToolCallReady:
-    asks = isinstance(item.verdict, Ask)
+    ask = item.ruling if isinstance(item.ruling, Ask) else None
     return ToolCallReady(
         message_id=message_id,
         call=item.call,
-        disposition="gated" if asks else "run",
-        reason=item.verdict.reason if isinstance(item.verdict, Ask) else None,
+        disposition="gated" if ask else "run",
+        reason=ask.reason if ask else None,
     )
 
 

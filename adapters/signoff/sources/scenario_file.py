@@ -15,7 +15,7 @@ Unknown keys are errors: a misspelt ``approval`` must not read as "nothing said"
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
@@ -29,7 +29,7 @@ def _any_object() -> ObjectSchema:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class HintsSpec(_Part):

@@ -15,13 +15,13 @@ from .prologue import Shown, settlement
 from .wire import (
     Chunk,
     Sdk,
+    answer_to,
     browser_safe,
     request,
     tool_error,
     tool_input,
     tool_input_delta,
     tool_input_start,
-    verdict,
 )
 
 _ABANDONED = "The model gave this call up."
@@ -82,10 +82,7 @@ class CallStream:
         """Show every call of the waiting batch."""
         batch, self._batch = self._batch, []
         for event in batch:
-            record = CallRecord(
-                call=event.call, runs="browser" if event.disposition == "browser" else "server"
-            )
-            self._records[event.call.call_id] = record
+            record = self._records[event.call.call_id] = event.record
             yield from self._input(record.call, record.runs)
 
     def publish(self, call_id: str) -> Iterator[Chunk]:
@@ -112,12 +109,12 @@ class CallStream:
         if record is None:
             return
         pending = self._view.request_of(call_id)
-        answer = verdict(
-            asked=pending is not None, decision=self._view.answer(call_id), outcome=outcome
+        answer = answer_to(
+            asked=pending is not None, decision=self._view.decision_on(call_id), outcome=outcome
         )
-        told = answer is not None and self._shown.verdicts.get(call_id) == answer
+        told = answer is not None and self._shown.answers.get(call_id) == answer
         view = CallView(
-            call=record.call, runs=record.runs, asked=pending, verdict=answer, outcome=outcome
+            call=record.call, runs=record.runs, asked=pending, answer=answer, outcome=outcome
         )
         for chunk in settlement(view, self._sdk):
             if not (told and chunk["type"] == "tool-approval-response"):

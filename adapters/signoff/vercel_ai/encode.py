@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ..adapter import StreamAdapter
 from ..commands import Headers
@@ -53,8 +54,8 @@ class VercelAIAdapter(StreamAdapter):
             there first, and shown again under ``message_id``, below the refused user message.
     """
 
-    translate = staticmethod(translation.translate)
-    hydrate = staticmethod(hydration.hydrate)
+    translate: Final = staticmethod(translation.translate)
+    hydrate: Final = staticmethod(hydration.hydrate)
 
     __slots__ = (
         "_calls",

@@ -95,7 +95,7 @@ def _call(call: CallView, sdk: Sdk) -> Chunk:
 
 def _state(call: CallView, *, denied: bool) -> Chunk:
     match call.outcome:
-        case None if call.verdict is None:
+        case None if call.answer is None:
             return {"state": "approval-requested"}
         case None:
             return {"state": "approval-responded"}
@@ -111,7 +111,7 @@ def _approval(call: CallView, sdk: Sdk) -> Chunk | None:
     """``approval`` of a part; None where it has none."""
     approval: Chunk = {"id": call.call_id}
     if call.asked is None:
-        if call.verdict is None or sdk == 6:
+        if call.answer is None or sdk == 6:
             return None
         approval["isAutomatic"] = True
     elif sdk == 7:
@@ -119,8 +119,8 @@ def _approval(call: CallView, sdk: Sdk) -> Chunk | None:
             "requestReason": call.asked.reason,
             "descriptor": cast("JsonValue", descriptor(call.asked)),
         }
-    if call.verdict is not None:
-        approval["approved"] = call.verdict.approved
-        if call.verdict.reason:
-            approval["reason"] = call.verdict.reason
+    if call.answer is not None:
+        approval["approved"] = call.answer.approved
+        if call.answer.reason:
+            approval["reason"] = call.answer.reason
     return approval

@@ -70,7 +70,7 @@ class LiveMessage:
         self._calls = calls
         self._step: str | None = None
         self._step_has_calls = ends_in_calls
-        self.texts = TextStream()
+        self.texts: TextStream = TextStream()
 
     def text(self, event: TextDelta | ReasoningDelta) -> bytes:
         if not event.delta:

@@ -49,21 +49,21 @@ def read_page(message: JsonObject) -> Page:
     )
 
 
-def subject_of(body: JsonObject) -> JsonObject | None:
+def subject_of(body: JsonObject) -> JsonObject:
     """The message that a request is about: the assistant message it names, else its last one.
 
     ``sendMessage()`` without text names the message whose answers it carries, which need not be the
-    last one (ai 7.0.173).
+    last one (ai 7.0.173). An empty one where the body has none.
     """
     messages = list(messages_of(body))
     named = body.get("messageId")
     for message in messages:
         if message.get("role") == "assistant" and message.get("id") == named and named is not None:
             return message
-    return messages[-1] if messages else None
+    return messages[-1] if messages else {}
 
 
-def shown_under(body: JsonObject, call_ids: Collection[str | None]) -> str | None:
+def shown_under(body: JsonObject, call_ids: Collection[str]) -> str | None:
     """The id of the newest assistant message of the page that shows one of these calls."""
     for message in reversed(list(messages_of(body))):
         if any(call_id_of(part) in call_ids for part in parts_of(message)):

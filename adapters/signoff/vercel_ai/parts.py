@@ -27,7 +27,7 @@ from ..outcomes import Outcome
 from ..suspension import PendingCall, ToolCall
 from ..thread import AskedCall, Thread
 from ..tools import RunsIn
-from .wire import STOPPED_TEXT, Verdict, metadata_of, verdict
+from .wire import STOPPED_TEXT, Answer, answer_to, metadata_of
 
 _Stored: TypeAlias = AssistantMessage | ToolCallMessage
 
@@ -42,14 +42,14 @@ class CallView:
         call: the call.
         runs: where it runs.
         asked: the request, if a person was asked.
-        verdict: the answer to the request, or the denial of a call that nobody was asked about.
+        answer: the answer to the request, or the denial of a call that nobody was asked about.
         outcome: how it ended; None before.
     """
 
     call: ToolCall
     runs: RunsIn
     asked: PendingCall | None
-    verdict: Verdict | None
+    answer: Answer | None
     outcome: Outcome | None
 
     @property
@@ -59,11 +59,11 @@ class CallView:
     @property
     def open(self) -> bool:
         """Whether a person can still answer."""
-        return self.asked is not None and self.verdict is None
+        return self.asked is not None and self.answer is None
 
     @property
     def denied(self) -> bool:
-        return self.verdict is not None and not self.verdict.approved
+        return self.answer is not None and not self.answer.approved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class ThreadView:
     __slots__ = ("_asked", "_order", "_results", "thread")
 
     def __init__(self, thread: Thread) -> None:
-        self.thread = thread
+        self.thread: Thread = thread
         self._asked = _asked_calls(thread)
         self._order = {call_id: place for place, call_id in enumerate(self._asked)}
         self._results: dict[str, ResultRecord] = {
@@ -148,7 +148,7 @@ class ThreadView:
         asked = self._asked.get(call_id)
         return None if asked is None else asked.pending
 
-    def answer(self, call_id: str) -> Decision | None:
+    def decision_on(self, call_id: str) -> Decision | None:
         """The answer on record."""
         asked = self._asked.get(call_id)
         return None if asked is None else asked.decision
@@ -242,7 +242,7 @@ class ThreadView:
             call=record.call,
             runs=record.runs,
             asked=None if asked is None else asked.pending,
-            verdict=verdict(
+            answer=answer_to(
                 asked=asked is not None,
                 decision=None if asked is None else asked.decision,
                 outcome=outcome,

@@ -17,9 +17,9 @@ from .parts import CallView, RunView, StepView
 from .wire import (
     FINISH_STEP,
     START_STEP,
+    Answer,
     Chunk,
     Sdk,
-    Verdict,
     automatic_request,
     block,
     outcome_chunk,
@@ -37,12 +37,12 @@ class Shown:
 
     Attributes:
         calls: callIds that have a part.
-        verdicts: answers that the page was told.
+        answers: answers that the page was told.
         requested: calls asked about in this stream.
     """
 
     calls: set[str] = field(default_factory=set[str])
-    verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
     requested: list[PendingCall] = field(default_factory=list[PendingCall])
 
 
@@ -76,7 +76,7 @@ class Prologue:
         self._page = page
         self._sdk: Sdk = sdk
         self._distrust = distrust
-        self.shown = Shown(calls=set(page.states))
+        self.shown: Shown = Shown(calls=set(page.states))
 
     def chunks(self, run: RunView) -> Iterator[Chunk]:
         known = self._known_steps(run)
@@ -144,8 +144,8 @@ class Prologue:
         return request(pending, self._sdk)
 
     def _settle(self, call: CallView) -> Iterator[Chunk]:
-        if call.verdict is not None:
-            self.shown.verdicts[call.call_id] = call.verdict
+        if call.answer is not None:
+            self.shown.answers[call.call_id] = call.answer
         yield from settlement(call, self._sdk, clear=self._distrust)
 
 
@@ -155,12 +155,12 @@ def settlement(call: CallView, sdk: Sdk, *, clear: bool = False) -> Iterator[Chu
     A denial without a request (a repeated rejection) is one step for 7, and an error for 6, where
     a denied part needs an answer that cannot be sent.
     """
-    automatic = call.verdict is not None and call.asked is None
+    automatic = call.answer is not None and call.asked is None
     denied = call.denied and (sdk == 7 or not automatic)
-    if call.verdict is not None and sdk == 7:
+    if call.answer is not None and sdk == 7:
         if automatic:
             yield automatic_request(call.call_id)
-        yield response(call.call_id, call.verdict, clear=clear)
+        yield response(call.call_id, call.answer, clear=clear)
     if call.outcome is not None:
         yield outcome_chunk(call.call_id, call.outcome, denied=denied)
 

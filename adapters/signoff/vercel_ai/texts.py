@@ -30,7 +30,7 @@ class TextStream:
         self._kind: Literal["text", "reasoning"] = "text"
         self._block: str | None = None
         self.continues: str | None = None
-        self.head = b""
+        self.head: bytes = b""
 
     def write(self, event: TextDelta | ReasoningDelta) -> bytes:
         """The frames of a delta, the closing of another part and the opening of its own included.

@@ -67,13 +67,13 @@ def translate(body: JsonValue, thread: Thread) -> Command:
     if request.get("trigger") == "regenerate-message":
         return SendMessage(messages=(_last_user(request),), regenerate=True)
     subject = subject_of(request)
-    match subject.get("role") if subject is not None else None:
-        case "user" if subject is not None:
+    match subject:
+        case {"role": "user"}:
             return SendMessage(messages=(_user_input(subject),))
-        case "assistant" if subject is not None:
-            if not isinstance(subject.get("parts"), list):
-                raise InvalidBody("A message has a list of parts.")
+        case {"role": "assistant", "parts": list()}:
             return _answers(subject, ThreadView(thread))
+        case {"role": "assistant"}:
+            raise InvalidBody("A message has a list of parts.")
         case _:
             raise InvalidBody("The last message is the user's or the assistant's.")
 
@@ -143,13 +143,14 @@ def _answer(part: JsonObject, view: ThreadView) -> tuple[str, Decision | None]:
 
     Raises:
         InvalidBody: an answered part without a callId.
-        UnknownCall, NothingPending: nobody was asked about this call (B75).
+        UnknownCall, NothingPending: nobody was asked about this call (B75), or what asked has been
+            superseded: no frame could settle the part any more.
         InvalidDecision: the part does not say yes or no of its own call (B20, R114).
     """
     call_id = call_id_of(part)
     if call_id is None:
         raise InvalidBody("A tool part has a toolCallId.")
-    if not view.knows(call_id):
+    if not view.knows(call_id) or view.run_of((call_id,)) is None:
         raise (NothingPending if view.thread.status == "new" else UnknownCall)(call_id=call_id)
     match part.get("approval"):
         case {"id": approval_id, "approved": bool() as approved, **rest} if approval_id == call_id:

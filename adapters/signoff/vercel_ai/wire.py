@@ -43,16 +43,16 @@ STOPPED_TEXT = "Stopped."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Answer:
     """How a request was answered, as a page shows it."""
 
     approved: bool
     reason: str | None = None
 
 
-def verdict(
+def answer_to(
     *, asked: bool, decision: Decision | None, outcome: Outcome | None, approved: bool = False
-) -> Verdict | None:
+) -> Answer | None:
     """The answer to a call's request; None while it is open, or where there was no request.
 
     The outcome outweighs the decision: what was approved and then expired is shown as denied. A
@@ -67,21 +67,21 @@ def verdict(
     """
     match outcome:
         case Rejected(reason=reason):
-            return Verdict(approved=False, reason=reason)
+            return Answer(approved=False, reason=reason)
         case ExpiredOutcome():
-            return Verdict(approved=False, reason=EXPIRED_REASON)
+            return Answer(approved=False, reason=EXPIRED_REASON)
         case _ if not asked:
             return None
         case _:
             pass
     if isinstance(decision, Approve):
-        return Verdict(approved=True, reason=decision.note)
+        return Answer(approved=True, reason=decision.note)
     if approved:
-        return Verdict(approved=True)
+        return Answer(approved=True)
     if decision is not None:
-        return Verdict(approved=False, reason=decision.reason)
+        return Answer(approved=False, reason=decision.reason)
     if outcome is not None:
-        return Verdict(approved=False, reason=outcome_text(outcome))
+        return Answer(approved=False, reason=outcome_text(outcome))
     return None
 
 
@@ -144,7 +144,7 @@ def automatic_request(call_id: str) -> Chunk:
     return _request(call_id) | {"isAutomatic": True}
 
 
-def response(call_id: str, answer: Verdict, *, clear: bool = False) -> Chunk:
+def response(call_id: str, answer: Answer, *, clear: bool = False) -> Chunk:
     """The answer to a request. Without a reason the page keeps its own; ``clear`` takes it away."""
     chunk: Chunk = {
         "type": "tool-approval-response",
@@ -213,11 +213,20 @@ def browser_safe(value: JsonValue) -> JsonValue:
     """``value`` without the keys that end a stream: the SDK's parser refuses a frame with a
     ``__proto__`` key, or a ``constructor`` with a ``prototype``, wherever a model put it. Such a
     key is shown in brackets."""
-    if isinstance(value, Mapping):
-        return {_safe_key(key, item): browser_safe(item) for key, item in value.items()}
+    if isinstance(value, str | int):
+        return value
+    # A dict is looked at first: what is only a mapping takes ten times as long to tell.
+    if isinstance(value, (dict, Mapping)):
+        return {
+            key if key not in _UNSAFE_KEYS else _safe_key(key, item): browser_safe(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [browser_safe(item) for item in value]
     return value
+
+
+_UNSAFE_KEYS = ("__proto__", "constructor")
 
 
 def _safe_key(key: str, value: JsonValue) -> str:

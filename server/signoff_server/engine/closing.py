@@ -16,6 +16,7 @@ from signoff.events import Failed, RunEvent, Terminal
 from signoff.json_text import JsonValue
 
 from ..store import Store
+from ..store.rows import ThreadRow
 from .endings import LiveSegment, Means, end_segment
 from .ledger import LostClaim, hold
 from .recovery import end_from_record
@@ -39,7 +40,7 @@ class Closing:
     """
 
     def __init__(
-        self, store: Store, segment: LiveSegment, means: Means, gave_up: Callable[[str], None]
+        self, store: Store, segment: LiveSegment, means: Means, gave_up: Callable[[ThreadRow], None]
     ) -> None:
         self._store = store
         self._segment = segment
@@ -68,7 +69,7 @@ class Closing:
                 self._log("The end of a run cannot be stored as it is", error)
             else:
                 return events
-        self._gave_up(self._segment.thread.id)
+        self._gave_up(self._segment.thread)
         return [Failed()]
 
     async def _persistently(self, transaction: _Transaction) -> list[RunEvent]:

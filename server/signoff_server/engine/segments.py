@@ -17,12 +17,13 @@ from signoff.principal import Principal
 from signoff.sources.base import RunRequest, RunSource
 
 from ..journal import LINGER_SECONDS, MemoryJournal, Segment
-from ..store import Store, threads
+from ..store import Store
+from ..store.rows import ThreadRow
 from .claims import Claim
 from .closing import Closing
 from .driver import SegmentDriver
 from .endings import LiveSegment, Means
-from .ledger import SegmentLedger
+from .ledger import SegmentLedger, holds_thread
 from .recovery import INTERRUPTED, end_from_record
 
 _CLOSE_GRACE_SECONDS = 1.0
@@ -57,7 +58,7 @@ class Segments:
         self._journal = MemoryJournal(time.monotonic)
         self._drivers: dict[str, SegmentDriver] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._unended: set[str] = set()
+        self._unended: dict[str, ThreadRow] = {}
 
     def get(self, thread_id: str) -> Segment | None:
         """The thread's newest segment, running or ended a moment ago."""
@@ -97,9 +98,9 @@ class Segments:
         Raises:
             Unavailable: it still cannot.
         """
-        for thread_id in list(self._unended):
-            await self._store.write(partial(self._end_unended, thread_id))
-            self._unended.discard(thread_id)
+        for row in list(self._unended.values()):
+            await self._store.write(partial(self._end_unended, row))
+            self._unended.pop(row.id, None)
 
     @property
     def has_unended(self) -> bool:
@@ -118,9 +119,11 @@ class Segments:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _end_unended(self, thread_id: str, connection: Connection) -> None:
-        row = threads.get(connection, thread_id)
-        if row is not None and row.status == "running":
+    def _could_not_end(self, row: ThreadRow) -> None:
+        self._unended[row.id] = row
+
+    def _end_unended(self, row: ThreadRow, connection: Connection) -> None:
+        if holds_thread(connection, row):
             end_from_record(connection, row, Failed(), self._means())
 
     def _driver(self, principal: Principal, claim: Claim, journal: Segment) -> SegmentDriver:
@@ -160,7 +163,7 @@ class Segments:
             request=request,
             ledger=ledger,
             recorder=recorder,
-            closing=Closing(self._store, segment, means, self._unended.add),
+            closing=Closing(self._store, segment, means, self._could_not_end),
             stop=stop,
             stop_grace_seconds=self._grace,
         )

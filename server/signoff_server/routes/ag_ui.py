@@ -14,7 +14,7 @@ client keeps what it had pending and starts no run any more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import assert_never
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,26 +23,16 @@ from starlette.routing import Route
 from signoff.ag_ui import (
     AGUIAdapter,
     Failures,
-    RunInput,
+    RunAgentInput,
     command_of,
     profile_of,
     read_input,
     shows_all,
 )
 from signoff.commands import Command, Connect, Decide, Refuse, SendMessage
-from signoff.errors import (
-    AlreadyDecided,
-    AwaitingDecision,
-    IncompleteResume,
-    InvalidDecision,
-    NothingPending,
-    Refusal,
-    RunInProgress,
-    UnknownCall,
-    WrongKind,
-)
+from signoff.errors import IncompleteResume, Refusal, RunInProgress
 from signoff.json_text import JsonValue
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 from ..engine import Attachment, Engine
 from ..http import (
@@ -52,24 +42,12 @@ from ..http import (
     RawRoute,
     guarded,
     json_reply,
-    problem,
     read_json,
     stream,
 )
+from .refusals import STICKING, Refusals, is_streamed, refuse
 
-Refusals: TypeAlias = Literal["stream", "error"]
-
-_TOLD_BY_STREAM = (
-    AlreadyDecided,
-    AwaitingDecision,
-    IncompleteResume,
-    InvalidDecision,
-    NothingPending,
-    RunInProgress,
-    UnknownCall,
-    WrongKind,
-)
-"""Refusals that would leave a page stuck as HTTP errors."""
+_STICKING = (*STICKING, IncompleteResume, RunInProgress)
 
 
 def ag_ui_routes(
@@ -166,7 +144,7 @@ class AGUIRuns:
         return self._stream(request, await self.engine.attach(principal, request.thread_id))
 
     async def _carry_out(
-        self, principal: Principal, request: RunInput, command: Command, source: str | None
+        self, principal: Principal, request: RunAgentInput, command: Command, source: str | None
     ) -> Attachment:
         match command:
             case SendMessage():
@@ -185,18 +163,16 @@ class AGUIRuns:
                 assert_never(command)
 
     async def _refuse(
-        self, principal: Principal, request: RunInput, command: Command, refusal: Refusal
+        self, principal: Principal, request: RunAgentInput, command: Command, refusal: Refusal
     ) -> Response:
-        truthful = isinstance(refusal, _TOLD_BY_STREAM) or isinstance(command, Refuse)
-        if self.refusals == "error" or not truthful:
-            pending = await self.engine.pending_approvals(principal, request.thread_id)
-            return problem(refusal, pending=pending)
+        if not is_streamed(refusal, command, refusals=self.refusals, sticking=_STICKING):
+            return await refuse(self.engine, principal, request.thread_id, refusal)
         attachment = await self.engine.attach(principal, request.thread_id)
         return self._stream(request, attachment, refusal=refusal)
 
     def _stream(
         self,
-        request: RunInput,
+        request: RunAgentInput,
         attachment: Attachment,
         *,
         refusal: Refusal | None = None,

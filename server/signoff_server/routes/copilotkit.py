@@ -24,7 +24,7 @@ from starlette.routing import Route
 import signoff
 from signoff.errors import AwaitingDecision, InvalidBody
 from signoff.json_text import JsonObject, JsonValue
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 from ..engine import Engine
 from ..http import Authenticate, Handler, Limits, RawRoute, guarded, json_reply, read_json
@@ -46,7 +46,9 @@ def copilotkit_routes(
         path: the provider's ``runtimeUrl``.
         limits: bounds on bodies.
     """
-    runtime = _Runtime(engine, AGUIRuns(engine, "copilotkit", failures="finish"), limits or Limits())
+    runtime = _Runtime(
+        engine, AGUIRuns(engine, "copilotkit", failures="finish"), limits or Limits()
+    )
 
     def route(suffix: str, handler: Handler, method: str) -> Route:
         endpoint = guarded(_in_its_words(handler), authenticate)

@@ -30,7 +30,7 @@ from signoff.json_text import JsonValue
 from signoff.message_json import message_to_json
 from signoff.native import NativeAdapter
 from signoff.native.wire import Reply
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff.thread import Thread
 
 from ..engine import Attachment, Engine, Segment
@@ -42,10 +42,10 @@ from ..http import (
     RawRoute,
     guarded,
     json_reply,
-    problem,
     read_json,
     stream,
 )
+from .refusals import refuse
 
 _PROTOCOL = "native"
 _PAGE, _LONGEST_PAGE = 100, 500
@@ -96,7 +96,7 @@ class _NativeRoutes:
         try:
             attachment = await self._submit(principal, thread_id, command)
         except Refusal as refusal:
-            return await self._refuse(principal, thread_id, refusal)
+            return await refuse(self.engine, principal, thread_id, refusal)
         if prefers_json(request.headers.get("accept", "")):
             return json_reply(await self._reply(principal, attachment))
         return self._stream(principal, attachment)
@@ -129,7 +129,7 @@ class _NativeRoutes:
         try:
             attachment = await self._submit(principal, thread_id, command)
         except Refusal as refusal:
-            return await self._refuse(principal, thread_id, refusal)
+            return await refuse(self.engine, principal, thread_id, refusal)
         thread = attachment.thread
         pending = [call.to_json() for call in thread.open_calls]
         return json_reply({"status": thread.status, "pending": pending}, status=202)
@@ -145,7 +145,7 @@ class _NativeRoutes:
         try:
             stopped = await self.engine.stop(principal, thread_id)
         except Refusal as refusal:
-            return await self._refuse(principal, thread_id, refusal)
+            return await refuse(self.engine, principal, thread_id, refusal)
         return json_reply({"stopped": stopped})
 
     async def reset(self, request: Request, principal: Principal) -> Response:
@@ -166,10 +166,6 @@ class _NativeRoutes:
         if isinstance(command, SendMessage):
             return await self.engine.chat(principal, thread_id, command, protocol=_PROTOCOL)
         return await self.engine.submit_decisions(principal, thread_id, command, protocol=_PROTOCOL)
-
-    async def _refuse(self, principal: Principal, thread_id: str, refusal: Refusal) -> Response:
-        pending = await self.engine.pending_approvals(principal, thread_id)
-        return problem(refusal, pending=pending)
 
     def _stream(self, principal: Principal, attachment: Attachment) -> Response:
         adapter = NativeAdapter(attachment.thread)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from signoff.errors import Unavailable
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 
 from ..engine import Engine
 from ..faults import log_fault

@@ -14,25 +14,17 @@ An answer that cannot be taken, and a message while a call waits, get a stream t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import assert_never
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from signoff.commands import Connect, Decide, Refuse, SendMessage
+from signoff.commands import Command, Connect, Decide, Refuse, SendMessage
 from signoff.decisions import same_decision
-from signoff.errors import (
-    AlreadyDecided,
-    AwaitingDecision,
-    InvalidDecision,
-    NothingPending,
-    Refusal,
-    UnknownCall,
-    WrongKind,
-)
+from signoff.errors import AlreadyDecided, Refusal
 from signoff.json_text import JsonObject
-from signoff.sources.base import Principal
+from signoff.principal import Principal
 from signoff.thread import Thread
 from signoff.vercel_ai import (
     Page,
@@ -54,24 +46,12 @@ from ..http import (
     RawRoute,
     guarded,
     json_reply,
-    problem,
     read_json,
     stream,
 )
-
-Refusals: TypeAlias = Literal["stream", "error"]
+from .refusals import Refusals, is_streamed, refuse
 
 _PROTOCOL = "vercel"
-
-_TOLD_BY_STREAM = (
-    AlreadyDecided,
-    AwaitingDecision,
-    InvalidDecision,
-    NothingPending,
-    UnknownCall,
-    WrongKind,
-)
-"""Refusals that would leave a page stuck as HTTP errors."""
 
 
 def vercel_ai_routes(
@@ -186,13 +166,11 @@ class _VercelRoutes:
         principal: Principal,
         thread_id: str,
         refusal: Refusal,
-        command: SendMessage | Decide | Connect | Refuse,
+        command: Command,
         body: JsonObject,
     ) -> Response:
-        truthful = isinstance(refusal, _TOLD_BY_STREAM) or isinstance(command, Refuse)
-        if self.refusals == "error" or not truthful:
-            pending = await self.engine.pending_approvals(principal, thread_id)
-            return problem(refusal, pending=pending)
+        if not is_streamed(refusal, command, refusals=self.refusals):
+            return await refuse(self.engine, principal, thread_id, refusal)
         if isinstance(command, SendMessage):
             return await self._ask_again(principal, thread_id, refusal, body)
         attachment = await self.engine.attach(principal, thread_id)
@@ -218,7 +196,7 @@ class _VercelRoutes:
 
 
 def _page(body: JsonObject) -> Page:
-    return read_page(subject_of(body) or {})
+    return read_page(subject_of(body))
 
 
 def _shown_run(page: Page, thread: Thread) -> str | None:

@@ -12,7 +12,11 @@ type InterruptsProps = Pick<InterruptRenderProps, 'interrupts' | 'resolve' | 'ca
 /** The cards of a pause. CopilotKit stages the answers and posts them all after the last one. */
 export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
   const session = useCurrentSession()
-  const approvals = interrupts.filter((interrupt) => interrupt.reason === APPROVAL)
+  // CopilotKit draws its cards a moment longer than they are open; undecided in that moment, they
+  // would be live again, and take the focus with them.
+  const approvals = interrupts.filter(
+    ({ id, reason }) => reason === APPROVAL && (session.asked.includes(id) || session.carriedOut.has(id)),
+  )
   const others = interrupts.filter((interrupt) => interrupt.reason !== APPROVAL)
 
   function answer(id: string, given: Answer) {
@@ -26,7 +30,7 @@ export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
           failed={false}
           items={approvals.map((interrupt) => ({
             action: toAction(interrupt),
-            answer: session.answers.get(interrupt.id) ?? null,
+            answer: session.answers.get(interrupt.id) ?? session.carriedOut.get(interrupt.id) ?? null,
             refusal: session.refusals.get(interrupt.id) ?? null,
           }))}
           onAnswer={answer}

@@ -9,7 +9,7 @@ import {
   type UIMessage,
 } from 'ai'
 import type { Answer } from '@shared/action'
-import { Problem, readRefusal, RefusalNotice, type Refusal } from '@shared/notices'
+import { lockSentence, Problem, readRefusal, RefusalNotice, type Refusal } from '@shared/notices'
 import type { Kept, Unsent } from './app'
 import { Composer } from './composer'
 import { CHAT, chatFailure } from './server'
@@ -71,10 +71,11 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
   })
 
   const busy = chat.status === 'submitted' || chat.status === 'streaming'
-  const open = openCalls(chat.messages).filter((id) => !answers.own.clicked.has(id))
+  const open = calls(chat.messages, 'approval-requested').filter((id) => !answers.own.clicked.has(id))
   const failure = chat.error ? chatFailure(chat.error) : cutShort ? CUT_SHORT : null
   const { stop, stopping } = useStop(thread, busy, () => void chat.stop().then(() => onReload({})))
-  useFollow(chat.messages, busy)
+  // A question is read from its beginning: following the end would push that out of view.
+  useFollow(chat.messages, busy && open.length === 0)
 
   function answer(callId: string, given: Answer) {
     if (answers.own.clicked.has(callId)) return
@@ -111,7 +112,7 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
           draft={draft}
           busy={busy}
           stopping={stopping}
-          open={open.length}
+          lock={lockOf(open.length, failure !== null && calls(chat.messages, 'approval-responded').length > 0)}
           onDraft={setDraft}
           onSend={send}
           onStop={stop}
@@ -121,11 +122,14 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
   )
 }
 
-/** The calls that wait for an answer on this page. */
-function openCalls(messages: UIMessage[]): string[] {
+/** The calls of the newest message that wait for an answer, or for what comes of it. */
+function calls(messages: UIMessage[], state: 'approval-requested' | 'approval-responded'): string[] {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return []
-  return last.parts.flatMap((part) =>
-    isToolUIPart(part) && part.state === 'approval-requested' ? [part.toolCallId] : [],
-  )
+  return last.parts.flatMap((part) => (isToolUIPart(part) && part.state === state ? [part.toolCallId] : []))
+}
+
+function lockOf(open: number, unsure: boolean): string | null {
+  if (open > 0) return lockSentence(open)
+  return unsure ? 'Retry before you go on: an answer may not have reached the server.' : null
 }

@@ -1,21 +1,20 @@
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
-import { lockSentence } from '@shared/notices'
 
 interface ComposerProps {
   draft: string
   busy: boolean
   stopping: boolean
-  /** How many calls wait for an answer; the input is locked while any does. */
-  open: number
+  /** Why nothing can be written now. */
+  lock: string | null
   onDraft: (text: string) => void
   onSend: (text: string) => void
   onStop: () => void
 }
 
-export function Composer({ draft, busy, stopping, open, onDraft, onSend, onStop }: ComposerProps) {
+export function Composer({ draft, busy, stopping, lock, onDraft, onSend, onStop }: ComposerProps) {
   const id = useId()
   const field = useRef<HTMLTextAreaElement>(null)
-  const locked = open > 0
+  const locked = lock !== null
   const unlocked = !locked && !busy
 
   useEffect(() => {
@@ -45,7 +44,7 @@ export function Composer({ draft, busy, stopping, open, onDraft, onSend, onStop 
     >
       {locked && (
         <p className="so-lock" id={`${id}-lock`} data-testid="lock">
-          {lockSentence(open)}
+          {lock}
         </p>
       )}
       <div className="so-composer-row">

@@ -14,13 +14,15 @@ from starlette.requests import Request
 
 from signoff.events import Cancelled, Custom, RunEvent, Suspended, ToolCallStarted
 from signoff.messages import UserMessage
-from signoff.sources.base import Answers, Principal, RunRequest
+from signoff.principal import Principal
+from signoff.sources.base import Answers, RunRequest
 from signoff.vercel_ai.wire import Sdk
 from signoff_server.engine import Engine
 from signoff_server.routes.native import native_routes
-from signoff_server.routes.vercel_ai import Refusals, vercel_ai_routes
+from signoff_server.routes.refusals import Refusals
+from signoff_server.routes.vercel_ai import vercel_ai_routes
 from support.loopback import serving
-from vercel_ai.stories import Segment
+from support.stories import Segment
 
 HOLD = Custom(name="hold", value=None)
 """Not emitted: the story goes on when ``Teller.go`` is set, or ends when it is stopped."""

@@ -1,4 +1,4 @@
-"""Every way in which a run can go that a Vercel page tells apart, as stories."""
+"""Every way in which a run can go that a page tells apart, as stories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from signoff.events import (
 )
 from signoff.json_text import JsonValue
 from signoff.outcomes import ExpiredOutcome, Indeterminate, Output, Rejected, ToolError
-from vercel_ai.stories import NO, YES, Segment, call, ended, free, gated, pause, ran, said
+from support.stories import NO, YES, Segment, call, ended, free, gated, pause, ran, said
 
 C1, C2, C3 = call("c1"), call("c2"), call("c3")
 LOOK = call("f1", {"path": "/"}, name="list_files")

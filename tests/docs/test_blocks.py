@@ -1,0 +1,137 @@
+"""Every block of code that people are shown can be run as it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from oracles.process import node
+from support.demo_server import DemoServer, outcomes
+from support.markdown import ROOT, Block, blocks
+
+_DEMO_SCENARIO = ROOT / "server" / "signoff_server" / "demo_scenario.json"
+_DEMO_ADDRESS = "http://127.0.0.1:8000"
+
+# The empty one is commands; of `mermaid` and `text` nothing can be run.
+_LANGUAGES = {"", "json", "mermaid", "python", "sh", "text", "ts", "tsx"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoServer]:
+    """What `make demo` serves."""
+    server = DemoServer(tmp_path_factory.mktemp("demo"), _DEMO_SCENARIO)
+    server.start()
+    yield server
+    server.close()
+
+
+def test_every_block_has_a_language_that_is_tested() -> None:
+    assert {block.language for block in blocks()} <= _LANGUAGES
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=str)
+def test_python_runs(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    exec(compile(block.text, str(block), "exec"), {"__name__": "a_page"})
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=str)
+def test_json_is_json(block: Block) -> None:
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", [*blocks("sh"), *blocks("")], ids=str)
+def test_commands_can_be_read(block: Block) -> None:
+    subprocess.run(["bash", "-n"], input=block.text.encode(), check=True, timeout=10)
+
+
+def test_the_example_is_a_file_of_at_most_20_lines() -> None:
+    example = (ROOT / "examples" / "own_agent.py").read_text("utf-8")
+    shown = blocks("python")[0].text
+    assert example.partition("\n\n")[2] == shown
+    assert len(shown.splitlines()) <= 20
+
+
+def test_requests_of_the_readme_do_what_they_say(demo: DemoServer) -> None:
+    requests = [
+        line
+        for block in blocks("sh")
+        for line in block.text.splitlines()
+        if line.startswith("curl ")
+    ]
+    asked, open_calls, answered = [_curl(line, demo) for line in requests]
+
+    assert asked["status"] == "awaiting_approval"
+    assert [call["id"] for call in open_calls] == ["toolu_delete_01"]
+    assert answered["status"] == "completed"
+    assert demo.executed("readme") == ["toolu_list_01"]
+    assert outcomes(demo.thread("readme"))["toolu_delete_01"] == "rejected"
+
+
+@pytest.mark.oracle
+def test_the_ag_ui_client_of_the_readme_approves(demo: DemoServer, tmp_path: Path) -> None:
+    (block,) = blocks("ts")
+    program = tmp_path / "page.mts"
+    program.write_text(block.text.replace(_DEMO_ADDRESS, demo.base_url), "utf-8")
+    (tmp_path / "node_modules").symlink_to(ROOT / "tests" / "oracles" / "node_modules")
+
+    subprocess.run([node(), program], check=True, timeout=30)
+
+    assert demo.executed("readme-ag-ui") == ["toolu_list_01", "toolu_delete_01"]
+    assert demo.thread("readme-ag-ui")["status"] == "completed"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("block", [*blocks("ts"), *blocks("tsx")], ids=str)
+def test_typescript_has_no_type_errors(block: Block, tmp_path: Path) -> None:
+    """Against the clients' own types, as the demo's pages are checked."""
+    project = "vercel" if "@ai-sdk/react" in block.text else "copilotkit"
+    modules = ROOT / "web-demo" / project / "node_modules"
+    settings = json.loads((ROOT / "web-demo" / project / "tsconfig.json").read_text("utf-8"))
+    options = settings["compilerOptions"] | {"types": ["vite/client", "node"]}
+    options.pop("paths", None)
+    (tmp_path / "node_modules").symlink_to(modules)
+    (tmp_path / f"page.{block.language}").write_text(block.text, "utf-8")
+    (tmp_path / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": options, "include": ["page.*"]}), "utf-8"
+    )
+
+    checked = subprocess.run(
+        [node(), modules / "typescript" / "bin" / "tsc", "--project", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=os.environ,
+    )
+
+    assert checked.returncode == 0, checked.stdout
+
+
+def _curl(line: str, demo: DemoServer) -> Any:
+    """Do what a `curl` command says; not every machine has one."""
+    _, address, *options = shlex.split(line)
+    headers: dict[str, str] = {}
+    body: str | None = None
+    for option, value in zip(options[::2], options[1::2], strict=True):
+        match option:
+            case "-H":
+                name, _, content = value.partition(": ")
+                headers[name] = content
+            case "-d":
+                body = value
+            case _:
+                pytest.fail(f"an option that is not understood here: {option}")
+    method = "GET" if body is None else "POST"
+    target = address.replace(_DEMO_ADDRESS, demo.base_url)
+    response = httpx.request(method, target, headers=headers, content=body, timeout=30)
+    assert response.is_success, response.text
+    return response.json()
