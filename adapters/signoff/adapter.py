@@ -16,6 +16,8 @@ class StreamAdapter(Protocol):
     mean that there is nothing to send. After a terminal every call returns empty bytes (R129).
     """
 
+    __slots__ = ()
+
     @property
     def headers(self) -> Headers: ...
 

@@ -30,9 +30,11 @@ from .messages import (
     ToolCallMessage,
     ToolResultMessage,
     UserMessage,
+    last_batch,
 )
 from .outcomes import ExpiredOutcome, Outcome, Rejected
 from .suspension import ToolCall
+from .thread import Thread
 
 
 class _Base(TypedDict):
@@ -104,6 +106,25 @@ class Recorder:
         self._results: dict[str, ResultRecord] = {}
         self._messages: list[Message] = []
         self._stored = 0
+
+    @classmethod
+    def after(
+        cls, thread: Thread, *, clock: Callable[[], datetime], next_seq: int | None = None
+    ) -> Recorder:
+        """For the segment that goes on from ``thread``, which is as it stood before it.
+
+        ``next_seq`` is the place behind the last message, unless superseded ones stand there.
+        """
+        if next_seq is None:
+            next_seq = thread.messages[-1].seq + 1 if thread.messages else 1
+        return cls(
+            run_id=thread.run_id or "",
+            clock=clock,
+            next_seq=next_seq,
+            batch=last_batch(thread.messages),
+            decisions=thread.decisions,
+            queued=thread.queued,
+        )
 
     @property
     def messages(self) -> tuple[Message, ...]:

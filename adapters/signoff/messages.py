@@ -114,13 +114,6 @@ class ToolCallMessage(MessageBase):
 
     calls: tuple[CallRecord, ...]
 
-    @property
-    def held_back(self) -> bool:
-        """Whether the batch waited for a person before any of it ran. AG-UI gives such a batch an
-        assistant message of its own, ``{id}.calls``: CopilotKit runs browser tools only for
-        messages that are new in the run (proven-frames A1)."""
-        return any(record.asked for record in self.calls)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRecord:

@@ -30,18 +30,20 @@ DEMO_STORE = "sqlite:///signoff-demo.db"
 STORE = "sqlite:///signoff.db"
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
-main = typer.Typer(
+main: typer.Typer = typer.Typer(
     name="signoff",
     help="Approval of irreversible tool calls, between an agent and the chats people have.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-scenario = typer.Typer(help="Scenario files: agents without a model.", no_args_is_help=True)
+scenario: typer.Typer = typer.Typer(
+    help="Scenario files: agents without a model.", no_args_is_help=True
+)
 main.add_typer(scenario, name="scenario")
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out: Console = Console(highlight=False, soft_wrap=True)
+err: Console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 StoreOption = Annotated[str | None, typer.Option("--store", metavar="URL", help="sqlite:///FILE")]
 HostOption = Annotated[str | None, typer.Option("--host", help="Address to listen on.")]

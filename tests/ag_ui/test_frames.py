@@ -247,7 +247,7 @@ def test_b121_arguments_travel_as_text() -> None:
         Segment(answers={"c1": Reject()}, events=[ended("c1", Rejected()), Completed()]),
     ]
     paused, answered = play(segments)
-    text = '{"f":1.0,"id":9007199254740993,"n":12345678901234567890123}'
+    text = '{"id":9007199254740993,"n":12345678901234567890123,"f":1.0}'
     assert only(sent(answered), "TOOL_CALL_ARGS")["delta"] == text
     (interrupt,) = sent(paused)[-1]["outcome"]["interrupts"]
     assert "9007199254740993" in interrupt["metadata"]["description"]

@@ -99,7 +99,6 @@ def test_text_and_calls_of_one_response_are_one_message() -> None:
     assert batch.content == (ReasoningPart(text="hm"), TextPart(text="I look."))
     assert batch.text == "I look."
     assert [record.call for record in batch.calls] == [ONE, TWO]
-    assert not batch.held_back
     assert isinstance(results, ToolResultMessage)
     assert results.id == "m1.results"
     assert [record.outcome for record in results.results] == [Output(value=1), ToolError(text="no")]
@@ -118,7 +117,6 @@ def test_a_pause_keeps_the_snapshot_and_results_follow_it() -> None:
         [ready(ONE), ready(TWO, asks=True), Suspended(suspension=suspension)], recorder()
     )
     assert isinstance(batch, ToolCallMessage)
-    assert batch.held_back
     assert batch.calls == (
         CallRecord(call=ONE),
         CallRecord(call=TWO, asked=True, reason="why"),

@@ -14,7 +14,7 @@ import pytest
 
 from support.demo_server import DemoServer, JsonObject
 
-SCENARIO = {
+SCENARIO: JsonObject = {
     "tools": [{"name": "wait", "approval": False, "result": "waited", "delay_seconds": 60}],
     "turns": [{"steps": [{"calls": [{"id": "c1", "name": "wait", "inputs": {}}]}]}],
 }

@@ -1,5 +1,5 @@
-"""A page that still shows a call whose run has been replaced by an edit or a regeneration in another
-tab. It once got a bare `finish`, answered parts and all, and posted the same body for ever."""
+"""A page that shows a call of a run that an edit or a regeneration in another tab replaced. It once
+got a bare `finish`, answered parts and all, and posted the same body for ever."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from oracles.oracle import Oracle
-from support.demo_server import DemoServer
+from support.demo_server import DemoServer, JsonObject
 
 pytestmark = pytest.mark.oracle
 
-SCENARIO = {
+SCENARIO: JsonObject = {
     "tools": [{"name": "pay", "inputs": {"type": "object"}, "approval": True, "result": "paid"}],
     "turns": [
         {"when": "pay", "steps": [{"calls": [{"id": "c1", "name": "pay", "inputs": {}}]}]},

@@ -20,7 +20,7 @@ from signoff.events import (
 )
 from signoff.history import Recorder
 from signoff.json_text import JsonObject, JsonValue
-from signoff.messages import TextPart, UserMessage, last_batch, result_message_id
+from signoff.messages import TextPart, UserMessage, result_message_id
 from signoff.outcomes import Outcome, Output
 from signoff.suspension import PendingCall, Suspension, ToolCall
 from signoff.thread import AskedCall, Thread, ThreadStatus
@@ -142,14 +142,7 @@ def _begin(thread: Thread, segment: Segment) -> Thread:
 
 
 def _store(before: Thread, events: Sequence[RunEvent]) -> Thread:
-    recorder = Recorder(
-        run_id=before.run_id or "",
-        clock=lambda: MOMENT,
-        next_seq=len(before.messages) + 1,
-        batch=last_batch(before.messages),
-        decisions=before.decisions,
-        queued=before.queued,
-    )
+    recorder = Recorder.after(before, clock=lambda: MOMENT)
     for event in events:
         recorder.record(event)
     terminal = events[-1]

@@ -149,6 +149,7 @@ def shows_all(thread: Thread, message_ids: Iterable[str]) -> bool:
 def _batch(
     message: ToolCallMessage, answered: Collection[str], *, tool_bound: bool
 ) -> list[MessageEntry]:
+    # One loop: asked separately, the two questions take a fifth of a snapshot's whole time.
     settled = held_back = False
     for record in message.calls:
         settled = settled or record.call.call_id in answered

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from ..events import RunEvent
 from ..history import Recorder
-from ..messages import last_batch
 from ..thread import Thread
 from .hydrate import snapshot_messages
 from .wire import MessageEntry
@@ -68,15 +67,7 @@ class Transcript:
         return [before, shown]
 
     def _fold(self, events: Sequence[RunEvent]) -> Recorder:
-        thread = self._thread
-        recorder = Recorder(
-            run_id=thread.run_id or "",
-            clock=lambda: _NO_TIME,
-            next_seq=0,
-            batch=last_batch(thread.messages),
-            decisions=thread.decisions,
-            queued=thread.queued,
-        )
+        recorder = Recorder.after(self._thread, clock=lambda: _NO_TIME)
         for event in events:
             recorder.record(event)
         return recorder

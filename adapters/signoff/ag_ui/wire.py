@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypeAlias, TypedDict, assert_never
 
 from ..errors import ConfigurationError, Refusal
-from ..json_text import JsonObject, JsonValue, canonical
+from ..json_text import JsonObject, JsonValue, dumps
 from ..messages import result_message_id
 from ..suspension import PendingCall, SuspensionKind, ToolCall, format_time
 
@@ -244,8 +244,8 @@ def call_result(call_id: str, message_id: str, content: str) -> Frame:
 
 
 def arguments(call: ToolCall) -> str:
-    """The inputs as text. Canonical, so that live and hydrated are one text."""
-    return canonical(call.inputs)
+    """The inputs as compact text, in the order the model gave them: what comes first tells most."""
+    return dumps(call.inputs)
 
 
 def held_message_id(message_id: str) -> str:

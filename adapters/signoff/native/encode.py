@@ -21,7 +21,7 @@ from ..events import (
     is_terminal,
 )
 from ..history import Recorder
-from ..messages import Message, last_batch
+from ..messages import Message
 from ..sse import STREAM_HEADERS, named_frame
 from ..suspension import SuspensionKind
 from ..thread import Thread, ThreadStatus
@@ -66,14 +66,7 @@ class NativeAdapter(StreamAdapter):
         self._thread = thread
         self._reply: Reply | None = None
         self._stored: dict[str, Message] = {}
-        self._recorder = Recorder(
-            run_id=thread.run_id or "",
-            clock=clock,
-            next_seq=thread.messages[-1].seq + 1 if thread.messages else 1,
-            batch=last_batch(thread.messages),
-            decisions=thread.decisions,
-            queued=thread.queued,
-        )
+        self._recorder = Recorder.after(thread, clock=clock)
 
     @property
     def headers(self) -> Headers:

@@ -88,7 +88,7 @@ class Judge:
                 bound = _bind(tool, inputs)
                 call = _call(proposed, bound.effective, tool)
                 return JudgedCall(call=call, ruling=self._judge(tool, call, bound))
-            call = _call(proposed, inputs, tool)
+            call = _call(proposed, inputs)
             outcome = ToolError(text=UNKNOWN_TEXT)
         except InvalidArguments as error:
             call = _call(proposed, inputs, tool, raw_arguments=proposed.arguments)

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, cast
 from ..decisions import Approve, Decision
 from ..errors import Refusal
 from ..events import Activity, StepFinished, StepStarted
-from ..json_text import JsonObject, JsonValue, dumps
+from ..json_text import JsonObject, JsonValue, dumps, encode
 from ..outcomes import ExpiredOutcome, Outcome, Output, Rejected, outcome_text
 from ..sse import STREAM_HEADERS, data_frame
 from ..suspension import PendingCall, ToolCall
@@ -37,6 +37,10 @@ FINISH_STEP: Chunk = {"type": "finish-step"}
 
 EXPIRED_REASON = "expired"
 """The ``reason`` of the answer that time gave."""
+
+DEEPEST = 48
+"""Nested levels of an input or output that a page is shown as such. It sends them back up to 7
+levels down in its body, of which 64 are read."""
 
 STOPPED_TEXT = "Stopped."
 """What closes the message of a cancelled run: a page goes on posting without something visible."""
@@ -206,23 +210,35 @@ def descriptor(pending: PendingCall) -> JsonObject:
 
 def metadata_of(pending: Iterable[PendingCall]) -> JsonObject:
     """``messageMetadata`` for clients that drop the descriptor."""
-    return {"signoff": {call.call_id: descriptor(call) for call in pending}}
+    return {
+        "signoff": {_safe_key(call.call_id, None): descriptor(call) for call in pending},
+    }
 
 
-def browser_safe(value: JsonValue) -> JsonValue:
-    """``value`` without the keys that end a stream: the SDK's parser refuses a frame with a
-    ``__proto__`` key, or a ``constructor`` with a ``prototype``, wherever a model put it. Such a
-    key is shown in brackets."""
+def browser_safe(value: JsonValue, *, levels: int = DEEPEST) -> JsonValue:
+    """``value`` as a page can take it, and send it back.
+
+    The SDK's parser refuses a frame with a ``__proto__`` key, or a ``constructor`` with a
+    ``prototype``, wherever a model put it: such a key is shown in brackets. What is nested deeper
+    than ``levels`` is shown as its JSON text: a page restates it inside every later body, which
+    would then be refused.
+    """
     if isinstance(value, str | int):
         return value
     # A dict is looked at first: what is only a mapping takes ten times as long to tell.
     if isinstance(value, (dict, Mapping)):
+        if levels == 0:
+            return encode(value).decode()
         return {
-            key if key not in _UNSAFE_KEYS else _safe_key(key, item): browser_safe(item)
+            key if key not in _UNSAFE_KEYS else _safe_key(key, item): browser_safe(
+                item, levels=levels - 1
+            )
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [browser_safe(item) for item in value]
+        if levels == 0:
+            return encode(value).decode()
+        return [browser_safe(item, levels=levels - 1) for item in value]
     return value
 
 
