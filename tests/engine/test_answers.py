@@ -20,7 +20,7 @@ from signoff.errors import (
 )
 from signoff.suspension import PendingCall, SuspensionKind, SuspensionState
 from signoff_server.engine.answers import AnswerPlan, plan_answers
-from signoff_server.store.rows import AskedCall, SuspensionRow
+from signoff_server.store.rows import AskedRow, SuspensionRow
 from support.sources import call
 
 YES, NO = Approve(), Reject()
@@ -45,7 +45,7 @@ def plan(
     where none is open), ``before`` those of an earlier one."""
     row = SuspensionRow(id="now", kind=kind, message_id="batch", state=SuspensionState.OPEN)
     calls = {
-        call_id: AskedCall(
+        call_id: AskedRow(
             pending=PendingCall(call=call(call_id), reason="r", risk="destructive"),
             suspension_id=suspension_id,
             message_id="batch",

@@ -27,7 +27,7 @@ from signoff.events import (
 from signoff.outcomes import Output
 from signoff.suspension import Suspension, ToolCall
 from signoff_server.store import executions, threads
-from signoff_server.store.rows import Execution
+from signoff_server.store.rows import ExecutionRow
 from support.engines import (
     ME,
     NO,
@@ -269,7 +269,7 @@ async def test_executed_means_approved_and_recorded(tmp_path: Path) -> None:
         await ended(await send(engine))
         await ended(await answer(engine, {"c1": YES}))
 
-        def recorded(connection: Connection) -> dict[str, Execution]:
+        def recorded(connection: Connection) -> dict[str, ExecutionRow]:
             row = threads.find(connection, ME, T)
             assert row is not None
             return executions.find(connection, row.id, ["c1", "c2"])

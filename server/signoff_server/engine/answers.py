@@ -17,7 +17,7 @@ from signoff.errors import (
     WrongKind,
 )
 
-from ..store.rows import AskedCall, SuspensionRow
+from ..store.rows import AskedRow, SuspensionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def plan_answers(
     command: Decide,
     *,
     suspension: SuspensionRow | None,
-    calls: Mapping[str, AskedCall],
+    calls: Mapping[str, AskedRow],
     actor: str,
 ) -> AnswerPlan:
     """Judge every entry; one that cannot be taken refuses them all (R26).
@@ -85,7 +85,7 @@ def plan_answers(
 
 
 def _may_stage(
-    record: AskedCall, suspension: SuspensionRow | None, actor: str, *, echo: bool
+    record: AskedRow, suspension: SuspensionRow | None, actor: str, *, echo: bool
 ) -> bool:
     if suspension is None or record.suspension_id != suspension.id:
         return False
@@ -106,7 +106,7 @@ def _already_decided(call_id: str, decision: Decision | None) -> AlreadyDecided:
 
 
 def _undecided(
-    suspension: SuspensionRow, calls: Mapping[str, AskedCall], stage: Mapping[str, Decision]
+    suspension: SuspensionRow, calls: Mapping[str, AskedRow], stage: Mapping[str, Decision]
 ) -> list[str]:
     return [
         call_id

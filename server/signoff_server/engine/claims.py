@@ -19,7 +19,7 @@ from signoff.suspension import SuspensionEvent
 from signoff.thread import Thread, ThreadStatus
 
 from ..store import asking, audit, threads, transcript
-from ..store.rows import AskedCall, RunRow, SuspensionRow, ThreadRow
+from ..store.rows import AskedRow, RunRow, SuspensionRow, ThreadRow
 from .answers import plan_answers
 from .clock import Clock
 from .views import load_suspension, load_thread_of_run
@@ -184,7 +184,7 @@ class Claims:
         row: ThreadRow,
         principal: Principal,
         decisions: Mapping[str, Decision],
-        calls: dict[str, AskedCall],
+        calls: dict[str, AskedRow],
         protocol: str,
     ) -> None:
         now = self._clock()

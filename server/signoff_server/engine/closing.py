@@ -17,11 +17,11 @@ from signoff.json_text import JsonValue
 
 from ..store import Store
 from ..store.rows import ThreadRow
-from .endings import LiveSegment, Means, end_segment
+from .endings import LiveSegment, Stamps, end_segment
 from .ledger import LostClaim, hold
 from .recovery import end_from_record
 
-logger = logging.getLogger("signoff")
+_LOG = logging.getLogger("signoff")
 
 _PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Between attempts to reach a store that is busy or full."""
@@ -35,16 +35,20 @@ class Closing:
     Args:
         store: where to.
         segment: the segment.
-        means: time, ids, key.
+        stamps: time, ids, key.
         gave_up: told of the thread if the store takes no end of it at all: on record it still runs.
     """
 
     def __init__(
-        self, store: Store, segment: LiveSegment, means: Means, gave_up: Callable[[ThreadRow], None]
+        self,
+        store: Store,
+        segment: LiveSegment,
+        stamps: Stamps,
+        gave_up: Callable[[ThreadRow], None],
     ) -> None:
         self._store = store
         self._segment = segment
-        self._means = means
+        self._stamps = stamps
         self._gave_up = gave_up
 
     async def store(
@@ -92,11 +96,11 @@ class Closing:
         connection: Connection,
     ) -> list[RunEvent]:
         return end_segment(
-            connection, self._segment, terminal, self._means, client_state=client_state
+            connection, self._segment, terminal, self._stamps, client_state=client_state
         )
 
     def _as_recorded(self, connection: Connection) -> list[RunEvent]:
-        return end_from_record(connection, self._segment.thread, Failed(), self._means)
+        return end_from_record(connection, self._segment.thread, Failed(), self._stamps)
 
     def _log(self, what: str, error: Exception) -> None:
         log_failure(what, self._segment.thread.id, self._segment.run_id, error)
@@ -105,5 +109,5 @@ class Closing:
 def log_failure(what: str, thread_id: str, run_id: str, error: BaseException) -> None:
     """Log a failure by its ids and its type: exception texts and traces can hold inputs and
     secrets, so they are for debugging only."""
-    logger.error("%s. thread=%s run=%s error=%s", what, thread_id, run_id, type(error).__name__)
-    logger.debug("Details of the failure", exc_info=error)
+    _LOG.error("%s. thread=%s run=%s error=%s", what, thread_id, run_id, type(error).__name__)
+    _LOG.debug("Details of the failure", exc_info=error)

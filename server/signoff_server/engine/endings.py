@@ -24,7 +24,7 @@ from signoff.suspension import Suspension, SuspensionEvent, ToolCall, call_hash
 from signoff.thread import ThreadStatus
 
 from ..store import asking, audit, executions, threads, transcript
-from ..store.rows import Execution, ThreadRow
+from ..store.rows import ExecutionRow, ThreadRow
 from .clock import Clock
 
 NOT_RUN_TEXT = "TOOL NOT EXECUTED. The run ended before this tool was started."
@@ -50,7 +50,7 @@ class LiveSegment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Stamps:
     """What an end is made with: time, ids and the key of published fingerprints."""
 
     clock: Clock
@@ -62,7 +62,7 @@ def end_segment(
     connection: Connection,
     segment: LiveSegment,
     terminal: Terminal,
-    means: Means,
+    stamps: Stamps,
     *,
     client_state: tuple[JsonValue] | None = None,
 ) -> list[RunEvent]:
@@ -76,7 +76,7 @@ def end_segment(
     """
     recorder, thread = segment.recorder, segment.thread
     if isinstance(terminal, Suspended):
-        terminal = replace(terminal, suspension=_publishable(terminal.suspension, segment, means))
+        terminal = replace(terminal, suspension=_publishable(terminal.suspension, segment, stamps))
     else:
         results = _close_calls(connection, thread.id, recorder.open_calls(), segment.decisions)
         for result in results:
@@ -87,12 +87,12 @@ def end_segment(
     threads.set_queued(connection, segment.run_id, recorder.queued)
     if client_state is not None:
         threads.set_state(connection, thread.id, client_state[0])
-    _close_suspension(connection, thread, terminal, means)
+    _close_suspension(connection, thread, terminal, stamps)
     if isinstance(terminal, Suspended):
-        _store_suspension(connection, segment, terminal, means)
+        _store_suspension(connection, segment, terminal, stamps)
     else:
-        _store_run_end(connection, segment, terminal, means)
-    threads.set_status(connection, thread.id, _status(terminal), means.clock())
+        _store_run_end(connection, segment, terminal, stamps)
+    threads.set_status(connection, thread.id, _status(terminal), stamps.clock())
     return [*segment.left_behind, terminal]
 
 
@@ -104,7 +104,7 @@ def fingerprint(key: bytes, thread_id: str, call: ToolCall) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def _publishable(suspension: Suspension, segment: LiveSegment, means: Means) -> Suspension:
+def _publishable(suspension: Suspension, segment: LiveSegment, stamps: Stamps) -> Suspension:
     if suspension.kind != "approval":
         raise UnfitSuspension(f"Suspensions of kind {suspension.kind} cannot be answered yet.")
     segment.recorder.seal()
@@ -120,23 +120,23 @@ def _publishable(suspension: Suspension, segment: LiveSegment, means: Means) -> 
     return replace(
         suspension,
         calls=tuple(
-            replace(pending, fingerprint=fingerprint(means.key, segment.thread.id, pending.call))
+            replace(pending, fingerprint=fingerprint(stamps.key, segment.thread.id, pending.call))
             for pending in suspension.calls
         ),
     )
 
 
 def _store_suspension(
-    connection: Connection, segment: LiveSegment, terminal: Suspended, means: Means
+    connection: Connection, segment: LiveSegment, terminal: Suspended, stamps: Stamps
 ) -> None:
-    now = means.clock()
+    now = stamps.clock()
     threads.pause_run(connection, segment.run_id, terminal.state)
     asking.store(
         connection,
         segment.thread.id,
         segment.run_id,
         terminal.suspension,
-        id=means.new_id("sus"),
+        id=stamps.new_id("sus"),
         fence=segment.thread.fence,
         now=now,
     )
@@ -153,10 +153,10 @@ def _store_suspension(
 
 
 def _store_run_end(
-    connection: Connection, segment: LiveSegment, terminal: Terminal, means: Means
+    connection: Connection, segment: LiveSegment, terminal: Terminal, stamps: Stamps
 ) -> None:
     failure = (terminal.code, terminal.message) if isinstance(terminal, Failed) else None
-    now = means.clock()
+    now = stamps.clock()
     threads.end_run(connection, segment.run_id, now, failure)
     audit.write(
         connection,
@@ -169,14 +169,14 @@ def _store_run_end(
 
 
 def _close_suspension(
-    connection: Connection, thread: ThreadRow, terminal: Terminal, means: Means
+    connection: Connection, thread: ThreadRow, terminal: Terminal, stamps: Stamps
 ) -> None:
     answered = asking.current(connection, thread.id)
     if answered is None:
         return
     carried_out = isinstance(terminal, (Completed, Suspended))
     event = SuspensionEvent.FINISHED if carried_out else SuspensionEvent.RUN_ENDED
-    asking.move(connection, answered, event, means.clock())
+    asking.move(connection, answered, event, stamps.clock())
 
 
 def _close_calls(
@@ -197,7 +197,7 @@ def _close_calls(
     ]
 
 
-def _left_behind(execution: Execution | None, decision: Decision | None) -> Outcome:
+def _left_behind(execution: ExecutionRow | None, decision: Decision | None) -> Outcome:
     if execution is not None:
         return execution.outcome or Indeterminate()
     if isinstance(decision, Reject):

@@ -23,7 +23,7 @@ from ..store import Store, threads
 from .attachment import Attachment, OnDisconnect
 from .claims import Claim, Claims, Standing
 from .clock import Clock, DurableWork, utc_now
-from .endings import Means
+from .endings import Stamps
 from .ids import check_id, check_message_ids, random_id
 from .recovery import end_interrupted
 from .segments import Segments
@@ -72,7 +72,7 @@ class Engine:
         self._new_id = new_id or random_id
         self._claims = Claims(clock=clock, new_id=self._new_id)
         self._segments = Segments(
-            self._store, self._sources, self._gate, self._means, grace_seconds=stop_grace_seconds
+            self._store, self._sources, self._gate, self._stamps, grace_seconds=stop_grace_seconds
         )
         self._upkeep = Upkeep(self._store, self._segments, clock=clock, new_id=self._new_id)
         self._work = DurableWork()
@@ -126,15 +126,15 @@ class Engine:
             await self._store.open()
             try:
                 key = await self._store.server_key()
-                await end_interrupted(self._store, self._means(key))
+                await end_interrupted(self._store, self._stamps(key))
             except BaseException:
                 await self._store.close()
                 raise
             self._key = key
             return key
 
-    def _means(self, key: bytes = b"") -> Means:
-        return Means(clock=self._clock, new_id=self._new_id, key=key or self._key)
+    def _stamps(self, key: bytes = b"") -> Stamps:
+        return Stamps(clock=self._clock, new_id=self._new_id, key=key or self._key)
 
     # Reading
 

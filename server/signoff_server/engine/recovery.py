@@ -15,15 +15,15 @@ from signoff.messages import last_batch
 
 from ..store import Store, threads, transcript
 from ..store.rows import ThreadRow
-from .endings import LiveSegment, Means, end_segment
+from .endings import LiveSegment, Stamps, end_segment
 from .views import load_thread
 
-logger = logging.getLogger("signoff")
+_LOG = logging.getLogger("signoff")
 
 INTERRUPTED = Failed(code="interrupted", message="The server stopped before the run had ended.")
 
 
-async def end_interrupted(store: Store, means: Means) -> None:
+async def end_interrupted(store: Store, stamps: Stamps) -> None:
     """End every run that a dead process left behind. Only at start, while nothing else runs: the
     lock on the database proves that its process is gone.
 
@@ -32,17 +32,19 @@ async def end_interrupted(store: Store, means: Means) -> None:
     """
     for row in await store.read(threads.running):
         try:
-            await store.write(partial(end_from_record, row=row, terminal=INTERRUPTED, means=means))
+            await store.write(
+                partial(end_from_record, row=row, terminal=INTERRUPTED, stamps=stamps)
+            )
         except CorruptRecord:
-            logger.critical("A thread cannot be read. thread=%s run=%s", row.id, row.run_id)
+            _LOG.critical("A thread cannot be read. thread=%s run=%s", row.id, row.run_id)
             # So that it can be reset; nothing of it runs.
             await store.write(
-                partial(threads.set_status, thread_id=row.id, status="failed", now=means.clock())
+                partial(threads.set_status, thread_id=row.id, status="failed", now=stamps.clock())
             )
 
 
 def end_from_record(
-    connection: Connection, row: ThreadRow, terminal: Failed, means: Means
+    connection: Connection, row: ThreadRow, terminal: Failed, stamps: Stamps
 ) -> list[RunEvent]:
     """End a running thread's run by what is stored of it; returns the events of the end.
 
@@ -54,11 +56,11 @@ def end_from_record(
     run_id = row.run_id or ""
     recorder = Recorder(
         run_id=run_id,
-        clock=means.clock,
+        clock=stamps.clock,
         next_seq=transcript.next_seq(connection, row.id),
         batch=last_batch(messages),
         decisions=base.decisions,
         queued=base.queued,
     )
     segment = LiveSegment(thread=row, run_id=run_id, recorder=recorder, decisions=base.decisions)
-    return end_segment(connection, segment, terminal, means)
+    return end_segment(connection, segment, terminal, stamps)

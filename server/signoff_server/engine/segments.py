@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 
 from signoff.events import Failed, RunEvent
 from signoff.history import Recorder
-from signoff.messages import last_batch
 from signoff.policy import Gate
 from signoff.principal import Principal
 from signoff.sources.base import RunRequest, RunSource
@@ -22,7 +21,7 @@ from ..store.rows import ThreadRow
 from .claims import Claim
 from .closing import Closing
 from .driver import SegmentDriver
-from .endings import LiveSegment, Means
+from .endings import LiveSegment, Stamps
 from .ledger import SegmentLedger, holds_thread
 from .recovery import INTERRUPTED, end_from_record
 
@@ -37,7 +36,7 @@ class Segments:
         store: where runs are kept.
         sources: what drives agents, by name.
         gate: judges their calls.
-        means: gives time, ids and the key, once the store is open.
+        stamps: gives time, ids and the key, once the store is open.
         grace_seconds: how long a stopped run's begun call is waited for.
     """
 
@@ -46,14 +45,14 @@ class Segments:
         store: Store,
         sources: Mapping[str, RunSource],
         gate: Gate,
-        means: Callable[[], Means],
+        stamps: Callable[[], Stamps],
         *,
         grace_seconds: float,
     ) -> None:
         self._store = store
         self._sources = sources
         self._gate = gate
-        self._means = means
+        self._stamps = stamps
         self._grace = grace_seconds
         self._journal = MemoryJournal(time.monotonic)
         self._drivers: dict[str, SegmentDriver] = {}
@@ -70,7 +69,7 @@ class Segments:
 
     def launch(self, principal: Principal, claim: Claim) -> Segment:
         """Run a claimed segment, detached from who asked for it; returns what it will say."""
-        journal = self._journal.open(claim.base, claim.row.fence)
+        journal = self._journal.open(claim.base)
         driver = self._driver(principal, claim, journal)
         self._drivers[claim.row.id] = driver
         task = asyncio.get_running_loop().create_task(driver.drive())
@@ -124,23 +123,15 @@ class Segments:
 
     def _end_unended(self, row: ThreadRow, connection: Connection) -> None:
         if holds_thread(connection, row):
-            end_from_record(connection, row, Failed(), self._means())
+            end_from_record(connection, row, Failed(), self._stamps())
 
     def _driver(self, principal: Principal, claim: Claim, journal: Segment) -> SegmentDriver:
-        means = self._means()
-        answers = claim.base.decisions
-        recorder = Recorder(
-            run_id=claim.run.id,
-            clock=means.clock,
-            next_seq=claim.next_seq,
-            batch=last_batch(claim.base.messages),
-            decisions=answers,
-            queued=claim.base.queued,
-        )
+        stamps = self._stamps()
+        recorder = Recorder.after(claim.base, clock=stamps.clock, next_seq=claim.next_seq)
         stop = asyncio.Event()
-        ledger = SegmentLedger(self._store, claim.row, claim.run.id, recorder, means.clock, stop)
+        ledger = SegmentLedger(self._store, claim.row, claim.run.id, recorder, stamps.clock, stop)
         segment = LiveSegment(
-            thread=claim.row, run_id=claim.run.id, recorder=recorder, decisions=answers
+            thread=claim.row, run_id=claim.run.id, recorder=recorder, decisions=claim.base.decisions
         )
         request = RunRequest(
             thread_id=claim.base.thread_id,
@@ -154,7 +145,7 @@ class Segments:
             gate=self._gate,
             ledger=ledger,
             cancel=stop,
-            new_id=means.new_id,
+            new_id=stamps.new_id,
             used_call_ids=claim.used_call_ids,
         )
         return SegmentDriver(
@@ -163,7 +154,7 @@ class Segments:
             request=request,
             ledger=ledger,
             recorder=recorder,
-            closing=Closing(self._store, segment, means, self._could_not_end),
+            closing=Closing(self._store, segment, stamps, self._could_not_end),
             stop=stop,
             stop_grace_seconds=self._grace,
         )

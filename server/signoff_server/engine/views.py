@@ -62,7 +62,7 @@ def load_suspension(connection: Connection, row: ThreadRow) -> SuspensionRow | N
 
 
 def _suspension(
-    row: SuspensionRow | None, asked: list[rows.AskedCall]
+    row: SuspensionRow | None, asked: list[rows.AskedRow]
 ) -> tuple[Suspension | None, dict[str, Decision]]:
     if row is None:
         return None, {}

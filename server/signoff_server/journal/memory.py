@@ -19,14 +19,12 @@ class Segment:
 
     Attributes:
         base: the thread as it stood before the first event.
-        fence: the number of the segment in its thread.
     """
 
-    __slots__ = ("_ended_at", "_events", "_monotonic", "_news", "base", "fence")
+    __slots__ = ("_ended_at", "_events", "_monotonic", "_news", "base")
 
-    def __init__(self, base: Thread, fence: int, monotonic: Callable[[], float]) -> None:
-        self.base = base
-        self.fence = fence
+    def __init__(self, base: Thread, monotonic: Callable[[], float]) -> None:
+        self.base: Thread = base
         self._events: list[RunEvent] = []
         self._news = asyncio.Event()
         self._ended_at: float | None = None
@@ -79,10 +77,10 @@ class MemoryJournal:
         self._segments: dict[str, Segment] = {}
         self._monotonic = monotonic
 
-    def open(self, base: Thread, fence: int) -> Segment:
+    def open(self, base: Thread) -> Segment:
         """Start the journal of a segment, in place of the thread's last one."""
         self._sweep()
-        segment = Segment(base, fence, self._monotonic)
+        segment = Segment(base, self._monotonic)
         self._segments[base.id] = segment
         return segment
 

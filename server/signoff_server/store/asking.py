@@ -20,7 +20,7 @@ from signoff.suspension import (
 )
 
 from .rows import (
-    AskedCall,
+    AskedRow,
     SuspensionRow,
     asked_call,
     decision_text,
@@ -76,7 +76,7 @@ def current(connection: Connection, thread_id: str) -> SuspensionRow | None:
     return None if row is None else suspension_row(row)
 
 
-def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedCall]:
+def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedRow]:
     """Every call of a thread that was ever asked about, in the order of asking."""
     result = connection.execute(
         select(asked_calls, suspensions.c.message_id)
@@ -89,7 +89,7 @@ def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedCall]:
 
 def find_calls(
     connection: Connection, thread_id: str, call_ids: Iterable[str], suspension_id: str | None
-) -> dict[str, AskedCall]:
+) -> dict[str, AskedRow]:
     """The calls with these ids, and every call of one suspension, in the order they were asked."""
     ids = [call_id for call_id in call_ids if is_storable(call_id)]
     query = (
@@ -143,7 +143,7 @@ def move(
     Raises:
         ImpossibleTransition: it stands where this event cannot happen.
     """
-    state = advance(SuspensionState(suspension.state), event)
+    state = advance(suspension.state, event)
     closed = state in (SuspensionState.SETTLED, SuspensionState.ABANDONED)
     connection.execute(
         update(suspensions)

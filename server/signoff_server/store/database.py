@@ -27,7 +27,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from signoff.errors import ConfigurationError, Unavailable
 
-logger = logging.getLogger("signoff")
+_LOG = logging.getLogger("signoff")
 
 _BUSY_TIMEOUT_SECONDS = 5
 _READERS = 4
@@ -126,7 +126,7 @@ class Database:
             with engine.begin() as connection:
                 return work(connection)
         except (OperationalError, PoolTimeout) as error:
-            logger.error("The store cannot be used: %s", getattr(error, "orig", None) or error)
+            _LOG.error("The store cannot be used: %s", getattr(error, "orig", None) or error)
             raise Unavailable() from error
 
     def _unlock(self) -> None:

@@ -10,11 +10,13 @@ from sqlalchemy import Connection, insert, select, update
 from signoff.outcomes import Outcome
 from signoff.suspension import ToolCall, call_hash, format_time
 
-from .rows import Execution, outcome_from_text, outcome_to_text
+from .rows import ExecutionRow, outcome_from_text, outcome_to_text
 from .tables import executions
 
 
-def find(connection: Connection, thread_id: str, call_ids: Iterable[str]) -> dict[str, Execution]:
+def find(
+    connection: Connection, thread_id: str, call_ids: Iterable[str]
+) -> dict[str, ExecutionRow]:
     """The calls that began, of those named."""
     result = connection.execute(
         select(executions).where(
@@ -22,7 +24,7 @@ def find(connection: Connection, thread_id: str, call_ids: Iterable[str]) -> dic
         )
     )
     return {
-        row.call_id: Execution(
+        row.call_id: ExecutionRow(
             call_id=row.call_id,
             outcome=None if row.outcome is None else outcome_from_text(row.outcome),
         )

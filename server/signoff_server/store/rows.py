@@ -72,7 +72,7 @@ class SuspensionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedCall:
+class AskedRow:
     """A call that a person is asked about, with the answer on record."""
 
     pending: PendingCall
@@ -84,7 +84,7 @@ class AskedCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+class ExecutionRow:
     """A call that began; ``outcome`` is None while it has not finished."""
 
     call_id: str
@@ -131,7 +131,7 @@ def suspension_row(row: Any) -> SuspensionRow:
     return SuspensionRow(id=row.id, kind=row.kind, message_id=row.message_id, state=state)
 
 
-def asked_call(row: Any) -> AskedCall:
+def asked_call(row: Any) -> AskedRow:
     """A call with its answer.
 
     What people are shown and what the ledger compares stand in different columns; a record in which
@@ -143,7 +143,7 @@ def asked_call(row: Any) -> AskedCall:
         raise CorruptRecord("A stored pending call is not the one that was asked about.")
     if (row.decision is None) != (row.decided_by is None):
         raise CorruptRecord("A stored decision is incomplete.")
-    return AskedCall(
+    return AskedRow(
         pending=pending,
         suspension_id=row.suspension_id,
         message_id=row.message_id,

@@ -19,14 +19,14 @@ from sqlalchemy import (
     text,
 )
 
-metadata = MetaData()
+metadata: MetaData = MetaData()
 
 
 def _thread_key() -> Column[str]:
     return Column("thread_id", String, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False)
 
 
-threads = Table(
+threads: Table = Table(
     "threads",
     metadata,
     Column("id", String, primary_key=True),
@@ -45,7 +45,7 @@ threads = Table(
 """``fence`` counts the segments of a thread: every write of a segment names it, so that a late
 writer loses. ``status`` is a ``ThreadStatus``."""
 
-runs = Table(
+runs: Table = Table(
     "runs",
     metadata,
     Column("id", String, primary_key=True),
@@ -64,7 +64,7 @@ runs = Table(
 """``assistant_id`` is the run's UIMessage id on Vercel; ``queued`` the user messages that came
 beside answers and wait for the results; ``state`` what the source gave with its last pause."""
 
-messages = Table(
+messages: Table = Table(
     "messages",
     metadata,
     _thread_key(),
@@ -87,7 +87,7 @@ messages = Table(
 """``fence`` is the segment that made the message, so that a reader who joins a running segment can
 be given what stood before it."""
 
-suspensions = Table(
+suspensions: Table = Table(
     "suspensions",
     metadata,
     Column("id", String, primary_key=True),
@@ -103,7 +103,7 @@ suspensions = Table(
 )
 """``fence`` is the segment that paused: pauses have an order even within one millisecond."""
 
-asked_calls = Table(
+asked_calls: Table = Table(
     "asked_calls",
     metadata,
     _thread_key(),
@@ -128,7 +128,7 @@ asked_calls = Table(
 """One row a call that a person is asked about. ``hash`` is the plain hash of what was shown; the
 published fingerprint is keyed and stands in ``body``."""
 
-executions = Table(
+executions: Table = Table(
     "executions",
     metadata,
     _thread_key(),
@@ -144,7 +144,7 @@ executions = Table(
 """The at-most-once ledger. A row without an outcome began and did not finish: it is
 never run again."""
 
-audit = Table(
+audit: Table = Table(
     "audit",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
@@ -166,7 +166,7 @@ audit = Table(
 )
 """Who did what to which call, when and by which means. It outlives its thread: no foreign key."""
 
-server_settings = Table(
+server_settings: Table = Table(
     "server_settings",
     metadata,
     Column("name", String, primary_key=True),
