@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from signoff.decisions import Approve, Decision
 from signoff.suspension import (
@@ -29,6 +29,18 @@ from .rows import (
     suspension_row,
 )
 from .tables import asked_calls, suspensions
+
+# Made once: to build a statement takes longer than SQLite needs to answer it.
+_CURRENT = select(suspensions).where(
+    suspensions.c.thread_id == bindparam("thread_id"),
+    suspensions.c.state.in_([SuspensionState.OPEN, SuspensionState.CLAIMED]),
+)
+_ASKED = (
+    select(asked_calls, suspensions.c.message_id)
+    .join(suspensions, suspensions.c.id == asked_calls.c.suspension_id)
+    .where(asked_calls.c.thread_id == bindparam("thread_id"))
+    .order_by(suspensions.c.fence, asked_calls.c.position)
+)
 
 _MOST_PARAMETERS = 500
 """A page may send more ids than a statement takes parameters."""
@@ -66,24 +78,14 @@ def store(
 
 def current(connection: Connection, thread_id: str) -> SuspensionRow | None:
     """The suspension that is open or whose answers the running segment carries out."""
-    result = connection.execute(
-        select(suspensions).where(
-            suspensions.c.thread_id == thread_id,
-            suspensions.c.state.in_([SuspensionState.OPEN, SuspensionState.CLAIMED]),
-        )
-    )
+    result = connection.execute(_CURRENT, {"thread_id": thread_id})
     row = result.one_or_none()
     return None if row is None else suspension_row(row)
 
 
 def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedRow]:
     """Every call of a thread that was ever asked about, in the order of asking."""
-    result = connection.execute(
-        select(asked_calls, suspensions.c.message_id)
-        .join(suspensions, suspensions.c.id == asked_calls.c.suspension_id)
-        .where(asked_calls.c.thread_id == thread_id)
-        .order_by(suspensions.c.fence, asked_calls.c.position)
-    )
+    result = connection.execute(_ASKED, {"thread_id": thread_id})
     return [asked_call(row) for row in result]
 
 
@@ -92,17 +94,12 @@ def find_calls(
 ) -> dict[str, AskedRow]:
     """The calls with these ids, and every call of one suspension, in the order they were asked."""
     ids = [call_id for call_id in call_ids if is_storable(call_id)]
-    query = (
-        select(asked_calls, suspensions.c.message_id)
-        .join(suspensions, suspensions.c.id == asked_calls.c.suspension_id)
-        .where(asked_calls.c.thread_id == thread_id)
-        .order_by(suspensions.c.fence, asked_calls.c.position)
-    )
+    query = _ASKED
     if len(ids) <= _MOST_PARAMETERS:
         query = query.where(
             or_(asked_calls.c.call_id.in_(ids), asked_calls.c.suspension_id == suspension_id)
         )
-    found = [asked_call(row) for row in connection.execute(query)]
+    found = [asked_call(row) for row in connection.execute(query, {"thread_id": thread_id})]
     wanted = set(ids)
     return {
         call.pending.call_id: call

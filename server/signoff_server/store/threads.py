@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from signoff.commands import ClientContext
 from signoff.errors import CorruptRecord
@@ -29,25 +29,32 @@ from .rows import (
 )
 from .tables import runs, threads
 
+# Made once: to build a statement takes longer than SQLite needs to answer it.
+_BY_KEY = select(threads).where(
+    threads.c.tenant == bindparam("tenant"),
+    threads.c.owner == bindparam("owner"),
+    threads.c.client_id == bindparam("client_id"),
+)
+_BY_ID = select(threads).where(threads.c.id == bindparam("id"))
+_RUN = select(runs).where(runs.c.id == bindparam("id"))
+_ASSISTANT_IDS = select(runs.c.id, runs.c.assistant_id).where(
+    runs.c.thread_id == bindparam("thread_id")
+)
+
 
 def find(connection: Connection, principal: Principal, client_id: str) -> ThreadRow | None:
     """The principal's thread with the client's id; ownership is part of the key (R125)."""
     if not is_storable(client_id):
         return None
-    result = connection.execute(
-        select(threads).where(
-            threads.c.tenant == principal.tenant,
-            threads.c.owner == principal.id,
-            threads.c.client_id == client_id,
-        )
-    )
+    key = {"tenant": principal.tenant, "owner": principal.id, "client_id": client_id}
+    result = connection.execute(_BY_KEY, key)
     row = result.one_or_none()
     return None if row is None else thread_row(row)
 
 
 def get(connection: Connection, thread_id: str) -> ThreadRow | None:
     """A thread by the server's id."""
-    result = connection.execute(select(threads).where(threads.c.id == thread_id))
+    result = connection.execute(_BY_ID, {"id": thread_id})
     row = result.one_or_none()
     return None if row is None else thread_row(row)
 
@@ -137,7 +144,7 @@ def get_run(connection: Connection, run_id: str) -> RunRow:
     Raises:
         CorruptRecord: it is not there, or cannot be read.
     """
-    result = connection.execute(select(runs).where(runs.c.id == run_id))
+    result = connection.execute(_RUN, {"id": run_id})
     row = result.one_or_none()
     if row is None:
         raise CorruptRecord("A stored thread names a run that is not there.")
@@ -145,9 +152,7 @@ def get_run(connection: Connection, run_id: str) -> RunRow:
 
 
 def assistant_ids(connection: Connection, thread_id: str) -> dict[str, str]:
-    result = connection.execute(
-        select(runs.c.id, runs.c.assistant_id).where(runs.c.thread_id == thread_id)
-    )
+    result = connection.execute(_ASSISTANT_IDS, {"thread_id": thread_id})
     return {row.id: row.assistant_id for row in result}
 
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from signoff.messages import Message, ToolCallMessage
 
 from .rows import message_from_text, message_text
 from .tables import messages
+
+# Made once: to build a statement takes longer than SQLite needs to answer it.
+_OF_THREAD = messages.c.thread_id == bindparam("thread_id")
+_STANDING = (
+    select(messages.c.body)
+    .where(_OF_THREAD, messages.c.superseded.is_(False))
+    .order_by(messages.c.seq)
+)
+_STANDING_BEFORE = _STANDING.where(messages.c.fence < bindparam("fence"))
+_SUPERSEDED = select(messages.c.body).where(_OF_THREAD, messages.c.superseded.is_(True))
+_LAST_SEQ = select(func.max(messages.c.seq)).where(_OF_THREAD)
 
 
 def append(connection: Connection, thread_id: str, fence: int, new: Iterable[Message]) -> None:
@@ -37,24 +48,17 @@ def read(
     Raises:
         CorruptRecord: a message cannot be read.
     """
-    query = (
-        select(messages.c.body)
-        .where(messages.c.thread_id == thread_id, messages.c.superseded.is_(False))
-        .order_by(messages.c.seq)
-    )
-    if before_fence is not None:
-        query = query.where(messages.c.fence < before_fence)
-    result = connection.execute(query)
+    if before_fence is None:
+        result = connection.execute(_STANDING, {"thread_id": thread_id})
+    else:
+        place = {"thread_id": thread_id, "fence": before_fence}
+        result = connection.execute(_STANDING_BEFORE, place)
     return tuple(message_from_text(row.body) for row in result)
 
 
 def superseded_call_ids(connection: Connection, thread_id: str) -> frozenset[str]:
     """The callIds of superseded messages: they stay taken, in the ledger and on the pages."""
-    result = connection.execute(
-        select(messages.c.body).where(
-            messages.c.thread_id == thread_id, messages.c.superseded.is_(True)
-        )
-    )
+    result = connection.execute(_SUPERSEDED, {"thread_id": thread_id})
     superseded = [message_from_text(row.body) for row in result]
     return frozenset(
         record.call.call_id
@@ -66,9 +70,7 @@ def superseded_call_ids(connection: Connection, thread_id: str) -> frozenset[str
 
 def next_seq(connection: Connection, thread_id: str) -> int:
     """The place of the next message; superseded ones keep theirs."""
-    result = connection.execute(
-        select(func.max(messages.c.seq)).where(messages.c.thread_id == thread_id)
-    )
+    result = connection.execute(_LAST_SEQ, {"thread_id": thread_id})
     return (result.scalar_one() or 0) + 1
 
 
