@@ -3,7 +3,6 @@ that never comes is answered rather than printed as a stack."""
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support.demo_server import DemoServer, JsonObject
+from support.demo_server import DemoServer, JsonObject, playing
 
 SCENARIO: JsonObject = {
     "tools": [{"name": "wait", "approval": False, "result": "waited", "delay_seconds": 60}],
@@ -41,12 +40,8 @@ RUNS: list[tuple[str, JsonObject, str]] = [
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[DemoServer]:
-    scenario = tmp_path / "scenario.json"
-    scenario.write_text(json.dumps(SCENARIO), "utf-8")
-    demo = DemoServer(directory=tmp_path, scenario=scenario)
-    demo.start()
-    yield demo
-    demo.close()
+    with playing(SCENARIO, tmp_path) as demo:
+        yield demo
 
 
 @pytest.mark.parametrize(("path", "body", "end"), RUNS, ids=["native", "ag-ui", "vercel"])

@@ -3,14 +3,12 @@ got a bare `finish`, answered parts and all, and posted the same body for ever."
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from oracles.oracle import Oracle
-from support.demo_server import DemoServer, JsonObject
+from support.demo_server import DemoServer, JsonObject, playing
 
 pytestmark = pytest.mark.oracle
 
@@ -25,13 +23,8 @@ SCENARIO: JsonObject = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoServer]:
-    directory: Path = tmp_path_factory.mktemp("demo")
-    scenario = directory / "scenario.json"
-    scenario.write_text(json.dumps(SCENARIO), "utf-8")
-    demo = DemoServer(directory=directory, scenario=scenario)
-    demo.start()
-    yield demo
-    demo.close()
+    with playing(SCENARIO, tmp_path_factory.mktemp("demo")) as demo:
+        yield demo
 
 
 @pytest.mark.parametrize("clicked", [True, False], ids=["clicks yes", "clicks no"])

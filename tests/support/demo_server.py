@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -220,3 +221,16 @@ def said(thread: JsonObject) -> str:
     own = [message for message in thread["messages"] if message["role"] == "assistant"]
     parts = [part for message in own for part in message["content"] if part["type"] == "text"]
     return "\n".join(part["content"] for part in parts)
+
+
+@contextmanager
+def playing(scenario: JsonObject, directory: Path) -> Iterator[DemoServer]:
+    """A running demo server whose agent follows ``scenario``, with its files in ``directory``."""
+    script = directory / "scenario.json"
+    script.write_text(json.dumps(scenario), "utf-8")
+    demo = DemoServer(directory=directory, scenario=script)
+    try:
+        demo.start()
+        yield demo
+    finally:
+        demo.close()

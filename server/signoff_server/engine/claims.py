@@ -172,7 +172,7 @@ class Claims:
         run_id: str,
         inputs: tuple[UserInput, ...],
     ) -> None:
-        queued = (threads.get_run(connection, run_id)).queued
+        queued = threads.get_run(connection, run_id).queued
         known = {message.id for message in queued}
         new = tuple(item for item in inputs if item.id not in known)
         beside = self._unknown(connection, row, run_id, new)
