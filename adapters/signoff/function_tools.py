@@ -84,6 +84,7 @@ def tool(
             function=signature.run if inspect.iscoroutinefunction(target) else signature.call,
             hints=hints,
             approval=approval,
+            original=target,
         )
 
     return make if function is None else make(function)

@@ -12,6 +12,7 @@ hints. Doubt asks: a policy that raises or returns nonsense gates the call (B86)
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never, get_args
 
@@ -19,6 +20,8 @@ from .errors import ConfigurationError
 from .json_text import JsonObject
 from .suspension import Risk
 from .tools import Hints, Policy, Tool
+
+_LOG = logging.getLogger("signoff")
 
 Mode: TypeAlias = Literal["off", "normal", "protective"]
 Rule: TypeAlias = Literal["override", "tool", "mode"]
@@ -84,7 +87,8 @@ class Gate:
         if callable(policy):
             try:
                 verdict = policy(inputs)
-            except Exception:  # noqa: BLE001 - a policy is foreign code, and its failure means "ask"
+            except Exception as error:  # noqa: BLE001 - a policy is foreign code, and its failure means "ask"
+                _log_failure(tool, error)
                 verdict = None
         match verdict:
             case False:
@@ -115,6 +119,12 @@ class Gate:
         if not asks:
             return Run(rule="mode")
         return Ask(reason=_reason(hints), risk=_risk(hints), rule="mode")
+
+
+def _log_failure(tool: Tool, error: Exception) -> None:
+    # The exception's own text can hold inputs and secrets, so it is for debugging only.
+    _LOG.error("A policy failed. tool=%s error=%s", tool.name, type(error).__name__)
+    _LOG.debug("Details of the failure", exc_info=error)
 
 
 def _risk(hints: Hints) -> Risk:

@@ -88,6 +88,7 @@ class Tool:
         streamed: whether the model's argument text may be shown while it is written: ``bind``
             rewrites nothing and the inputs hold no secrets. It happens only where no tool of the
             agent can be asked about.
+        original: the Python function that ``@tool`` decorated, where there is one.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Tool:
     approval: Policy | None = None
     override: Policy | None = None
     streamed: bool = False
+    original: Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -112,6 +114,16 @@ class Tool:
                     f"Tool {self.name!r}: a policy is a bool, a reason, or a plain function that "
                     "returns one of the two."
                 )
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Call the decorated function as it was written, in a test of its own: nobody is asked.
+
+        Raises:
+            TypeError: the tool was not made from a Python function.
+        """
+        if self.original is None:
+            raise TypeError(f"Tool {self.name!r} was not made from a Python function.")
+        return self.original(*args, **kwargs)
 
     def require_approval(self, reason: str | None = None) -> Tool:
         """This tool, always asked about. The last of the three overrides wins (R3)."""
@@ -135,11 +147,17 @@ def _is_policy(policy: object) -> bool:
     return policy is None or isinstance(policy, bool)
 
 
+def _require_tool(value: object) -> None:
+    if not isinstance(value, Tool):
+        called = getattr(value, "__name__", repr(value))
+        raise ConfigurationError(f"{called} is not a tool: decorate it with @tool.")
+
+
 class ToolRegistry:
     """The tools of one agent, by name, in their order.
 
     Raises:
-        ConfigurationError: two tools share a name.
+        ConfigurationError: two tools share a name, or something is no tool.
     """
 
     __slots__ = ("_tools",)
@@ -147,6 +165,7 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
+            _require_tool(tool)
             if tool.name in self._tools:
                 raise ConfigurationError(f"Two tools are named {tool.name!r}.")
             self._tools[tool.name] = tool

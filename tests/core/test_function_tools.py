@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from signoff.errors import ConfigurationError, InvalidArguments
 from signoff.function_tools import tool
 from signoff.json_text import JsonValue
+from signoff.schema_tools import schema_tool
 from signoff.suspension import call_hash
 from signoff.tools import Hints, ToolContext
 from support.strategies import json_objects
@@ -237,3 +238,15 @@ def test_a_tool_without_inputs() -> None:
     assert made.bind({}).effective == {}
     assert made.input_schema == {"additionalProperties": False, "properties": {}, "type": "object"}
     assert datetime.now(UTC).tzinfo is UTC
+
+
+def test_a_tool_is_called_as_its_function_where_nobody_is_to_be_asked() -> None:
+    @tool(approval="Deleting a file is irreversible")
+    def delete_file(path: str, *, twice: bool = False) -> str:
+        return f"{path} {twice}"
+
+    assert delete_file("a.log", twice=True) == "a.log True"
+    assert delete_file.require_approval()(path="a.log") == "a.log False"
+    described = schema_tool(name="act", input_schema={}, function=lambda _context, _inputs: None)
+    with pytest.raises(TypeError, match="was not made from a Python function"):
+        described()

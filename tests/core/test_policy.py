@@ -133,6 +133,17 @@ def test_b86_a_policy_that_fails_or_says_nothing_asks(
     assert isinstance(Gate(mode=mode).judge(make(override=policy), {}), Ask)
 
 
+def test_a_policy_that_fails_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="signoff"):
+        Gate().judge(make(approval=_raises), {"path": "hidden"})
+    assert [record.message for record in caplog.records] == [
+        "A policy failed. tool=act error=KeyError"
+    ]
+    with caplog.at_level("DEBUG", logger="signoff"):
+        Gate().judge(make(approval=_raises), {})
+    assert "secret" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("hints", "risk", "reason"),
     [

@@ -300,6 +300,12 @@ def _browser_tool() -> Tool:
         ),
         pytest.param(lambda: ToolLoop(ListModel(), max_turns=0), "max_turns", id="no-turns"),
         pytest.param(
+            lambda: ToolLoop(ListModel(), tools=[print]),  # type: ignore[list-item]  # the case
+            "print is not a tool: decorate it with @tool",
+            id="plain-function",
+        ),
+        pytest.param(lambda: ToolLoop(None), "None is not a model", id="no-model"),  # type: ignore[arg-type]  # the case
+        pytest.param(
             lambda: ToolLoop(ListModel(), repeat_rejections="yes"),  # type: ignore[arg-type]  # the case
             "repeat_rejections",
             id="unknown-option",

@@ -33,7 +33,8 @@ class ToolLoop:
             like that one (``reject``), or asked about again (``ask``).
 
     Raises:
-        ConfigurationError: two tools share a name, a tool runs in the browser (not supported yet),
+        ConfigurationError: the model is none, two tools share a name, something among the tools is
+            none, a tool runs in the browser (not supported yet),
             or another argument is out of its range.
     """
 
@@ -46,6 +47,7 @@ class ToolLoop:
         max_turns: int = 50,
         repeat_rejections: RepeatRejections = "reject",
     ) -> None:
+        _require_model(model)
         registry = ToolRegistry(tools)
         for tool in registry:
             if tool.runs == "browser":
@@ -72,3 +74,10 @@ class ToolLoop:
             CorruptRecord: there are answers, but no batch that waits for them.
         """
         return LoopSegment(self._settings, request).run()
+
+
+def _require_model(value: object) -> None:
+    if not callable(getattr(value, "respond", None)):
+        raise ConfigurationError(
+            f"{value!r} is not a model: a model has respond(request), see sources/models/base.py."
+        )
