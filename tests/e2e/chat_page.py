@@ -92,6 +92,11 @@ class ChatPage:
         """Why the run failed; behind answers CopilotKit's page is told as of a refusal."""
         return self.problem.or_(self.refusal)
 
+    @property
+    def unfinished(self) -> Locator:
+        """What a page that loads the thread is told of a run that failed."""
+        return self.page.get_by_test_id("unfinished")
+
     def card(self, call_id: str) -> Locator:
         return self._of_call("approval-card", call_id)
 
@@ -123,6 +128,12 @@ class ChatPage:
         self.type("hello")
         expect(self.page.get_by_test_id("send")).to_be_enabled()
         self.input.fill("")
+
+    def expect_unfinished(self) -> None:
+        """The last run failed: the page says so quietly, and the next message can be written."""
+        expect(self.unfinished).to_be_visible()
+        expect(self.failure).to_have_count(0)
+        self.expect_usable()
 
     def facts(self, call_id: str) -> str:
         """Everything a card tells of its call."""

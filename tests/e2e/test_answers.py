@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -28,6 +29,7 @@ def test_approve(tabs: Tabs, server: DemoServer, kind: Kind, thread: str) -> Non
     chat.approve("c1")
     chat.expect_said('Finished: [["c1"')
     chat.expect_settled(c1="ran")
+    expect(chat.settled("c1")).to_contain_text("Approved and ran")
     chat.expect_usable()
     assert len(tabs.posts) == 2
     assert server.executed(thread) == ["c1"]
@@ -167,12 +169,14 @@ def test_a_failing_tool(tabs: Tabs, server: DemoServer, kind: Kind, thread: str)
     chat.approve("c1")
     chat.expect_said('Finished: [["c1","The disk is locked."')
     chat.expect_settled(c1="error")
-    expect(chat.settled("c1")).to_contain_text("The disk is locked.")
+    for shown in ("Approved, but failed", "The disk is locked."):
+        expect(chat.settled("c1")).to_contain_text(shown)
     chat.expect_usable()
     assert outcomes(server.wait_for_status(thread, "completed")) == {"c1": "error"}
 
     chat.reload()
     chat.expect_settled(c1="error")
+    expect(chat.settled("c1")).to_contain_text("Approved, but failed")
 
 
 def test_a_failing_model(tabs: Tabs, server: DemoServer, kind: Kind, thread: str) -> None:
@@ -181,10 +185,14 @@ def test_a_failing_model(tabs: Tabs, server: DemoServer, kind: Kind, thread: str
     expect(chat.problem).to_be_visible()
     chat.expect_said("Half a thought")
     assert server.wait_for_status(thread, "failed")["pending"] == []
+    expect(chat.unfinished).to_have_count(0)
 
+    chat.reload()
+    chat.expect_said("Half a thought")
+    chat.expect_unfinished()
     chat.say("hello")
     chat.expect_said("Hello. What should I do?")
-    expect(chat.problem).to_have_count(0)
+    expect(chat.failure.or_(chat.unfinished)).to_have_count(0)
     server.wait_for_status(thread, "completed")
 
 
@@ -201,8 +209,26 @@ def test_a_model_that_fails_after_the_answer(
 
     chat.reload()
     chat.expect_settled(c1="ran")
+    chat.expect_unfinished()
     chat.say("hello")
     chat.expect_said("Hello. What should I do?")
+    assert server.executed(thread) == ["c1"]
+
+
+def test_the_vercel_page_posts_one_message_at_a_time(
+    tabs: Tabs, server: DemoServer, thread: str
+) -> None:
+    """Its past is at the server: a request holds the message it is about."""
+    chat = tabs.open("vercel", thread)
+    chat.say("hello")
+    chat.expect_said("Hello. What should I do?")
+    chat.ask("delete one", "c1")
+    chat.approve("c1")
+    chat.expect_said("Finished:")
+    bodies = [json.loads(post.post_data or "") for post in tabs.posts]
+    assert all("messages" not in body for body in bodies)
+    assert [body["message"]["role"] for body in bodies] == ["user", "user", "assistant"]
+    assert bodies[2]["messageId"] == bodies[2]["message"]["id"]
     assert server.executed(thread) == ["c1"]
 
 

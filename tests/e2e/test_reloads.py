@@ -100,11 +100,42 @@ def test_server_killed_while_a_tool_runs(
     server.restart()
     chat.reload()
     chat.expect_settled(c1="unknown")
+    chat.expect_unfinished()
     chat.say("hello")
     chat.expect_said("Hello. What should I do?")
+    expect(chat.unfinished).to_have_count(0)
     # Its line is written at the end of the tool, which never came.
     assert server.executed(thread) == []
     assert outcomes(server.wait_for_status(thread, "completed")) == {"c1": "indeterminate"}
+    tabs.watch.forgive(GONE)
+
+
+@pytest.mark.req("R76")
+@pytest.mark.parametrize("reload", [True, False], ids=["reloaded", "retried"])
+def test_server_killed_while_the_agent_speaks(
+    tabs: Tabs, server: DemoServer, kind: Kind, thread: str, reload: bool
+) -> None:
+    chat = tabs.open(kind, thread)
+    chat.say("slow start")
+    chat.expect_said("Let me")
+    server.restart()
+    if reload:
+        chat.reload()
+    else:
+        chat.problem.get_by_test_id("retry").click()
+    message = chat.page.get_by_test_id("message-user")
+    expect(message).to_have_text("slow start")
+    chat.expect_unfinished()
+    assert server.thread(thread)["status"] == "failed"
+
+    chat.say("hello")
+    expect(chat.unfinished).to_have_count(0)
+    chat.expect_said("Hello. What should I do?")
+    server.wait_for_status(thread, "completed")
+    chat.reload()
+    chat.expect_said("Hello. What should I do?")
+    expect(chat.unfinished).to_have_count(0)
+    assert len(tabs.posts) == 2
     tabs.watch.forgive(GONE)
 
 
@@ -169,6 +200,13 @@ def test_reload_after_one_of_two_was_answered_elsewhere(
     assert server.decide(thread, {"c1": ["reject", "Not today"]}).status_code == 202
     chat.reload()
     chat.expect_open("c2")
+    expect(chat.page.get_by_test_id("batch-progress")).to_contain_text("1 of 2 answered")
+    expect(chat.card("c1")).to_have_attribute("data-state", "answered")
+    for shown in ("delete_file", "/tmp/old.log", "You rejected this.", "Not today"):
+        expect(chat.card("c1")).to_contain_text(shown)
+    cards = chat.page.get_by_test_id("approval-card")
+    assert cards.evaluate_all("all => all.map(one => one.dataset.callId)") == ["c1", "c2"]
+    expect(chat.card("c2").get_by_test_id("approve")).to_be_in_viewport()
     chat.approve("c2")
     chat.expect_said("Finished:")
     chat.expect_settled(c1="rejected", c2="ran")
@@ -186,5 +224,6 @@ def test_a_page_opened_after_it_was_answered_elsewhere(
     server.wait_for_status(thread, "completed")
     chat.reload()
     chat.expect_settled(c1="ran")
+    expect(chat.settled("c1")).to_contain_text("Approved and ran")
     chat.expect_said("Finished:")
     assert server.executed(thread) == ["c1"]

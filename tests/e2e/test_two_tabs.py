@@ -27,6 +27,8 @@ def test_a_late_answer_is_told_the_truth(
 
     first.reject("c1", "Stop")
     expect(first.refusal).to_be_visible()
+    for named in ("delete_file", "path: /tmp/old.log"):
+        expect(first.refusal.get_by_test_id("refusal-call")).to_contain_text(named)
     first.expect_settled(c1="ran")
     first.expect_said("Finished:")
     first.expect_usable()

@@ -28,6 +28,6 @@ export default defineConfig({
   },
   server: {
     fs: { allow: [here, shared] },
-    proxy: { '^/copilotkit/(info|agent)': 'http://127.0.0.1:8000' },
+    proxy: { '^/(copilotkit/(info|agent)|threads/)': 'http://127.0.0.1:8000' },
   },
 })

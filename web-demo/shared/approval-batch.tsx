@@ -21,7 +21,10 @@ interface ApprovalBatchProps {
 export function ApprovalBatch({ items, failed, onAnswer }: ApprovalBatchProps) {
   const open = items.filter((item) => item.answer === null)
   const answered = items.length - open.length
-  useCardFocus(open.map((item) => item.action.id))
+  useCardFocus(
+    open.map((item) => item.action.id),
+    items.length,
+  )
   return (
     <div className="so-batch" data-testid="approval-batch">
       <p className={items.length > 1 ? 'so-progress' : 'so-sr-only'} role="status" data-testid="batch-progress">

@@ -7,6 +7,9 @@ export function Empty() {
         Ask for something that cannot be undone. The agent stops before it does it, shows you exactly what would
         happen, and waits for your word, also across a reload or a restart of the server.
       </p>
+      <p>
+        The <a href="/">start page</a> has words to try.
+      </p>
     </div>
   )
 }

@@ -3,6 +3,7 @@ import { printExact } from './exact-json'
 import { Escaped } from './escaped'
 import { ExactRequest, Inputs } from './inputs'
 import type { Outcome } from './outcome'
+import { summaryOf } from './summary'
 
 interface SettledCallProps {
   id: string
@@ -38,20 +39,13 @@ export function SettledCall({ id, name, inputs, outcome, approved }: SettledCall
   )
 }
 
-/** Values longer than this come last: one of them would fill the line. In characters. */
-const LONG = 60
-
 /** One line to recognise the call by; it ends in an ellipsis where the line does, and the whole
  * stands folded away below. */
 function Summary({ inputs }: { inputs: ExactJson }) {
-  if (inputs.kind !== 'object') return null
-  const plain = inputs.entries.flatMap(([key, value]) =>
-    (value.kind === 'string' && value.text !== '') || value.kind === 'literal' ? [`${key}: ${value.text}`] : [],
-  )
-  plain.sort((one, other) => Number(one.length > LONG) - Number(other.length > LONG))
-  return plain.length === 0 ? null : (
+  const summary = summaryOf(inputs)
+  return summary === null ? null : (
     <p className="so-summary">
-      <Escaped text={plain.join(', ').replaceAll(/\s+/g, ' ')} />
+      <Escaped text={summary} />
     </p>
   )
 }

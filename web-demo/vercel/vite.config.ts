@@ -18,6 +18,6 @@ export default defineConfig({
   build: { outDir: resolve(pages, 'vercel'), emptyOutDir: true, target: 'es2023', chunkSizeWarningLimit: 1000 },
   server: {
     fs: { allow: [here, shared] },
-    proxy: { '^/vercel/chat': 'http://127.0.0.1:8000' },
+    proxy: { '^/(vercel/chat|threads/)': 'http://127.0.0.1:8000' },
   },
 })

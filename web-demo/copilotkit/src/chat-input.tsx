@@ -1,23 +1,31 @@
 import { useEffect, useRef } from 'react'
-import { CopilotChatInput, type CopilotChatInputProps } from '@copilotkit/react-core/v2'
-import { lockSentence, Problem, RefusalNotice, type Refusal } from '@shared/notices'
+import { CopilotChatInput, useAgent, type CopilotChatInputProps } from '@copilotkit/react-core/v2'
+import { lockSentence, Problem, RefusalNotice, Unfinished, type Refusal } from '@shared/notices'
+import { AGENT } from './agent'
+import { toNamedCall } from './calls'
 import { useCurrentSession } from './session'
 import { useFailure } from './failure-context'
+import { useRecord } from './thread-record'
 
 /**
  * CopilotChat's own input with what belongs above it. The lock has to be ours: CopilotKit refuses
  * a message while interrupts are open, but only after it has taken the text out of the input.
  */
 function LockableInput(props: CopilotChatInputProps) {
+  const { agent } = useAgent({ agentId: AGENT })
   const session = useCurrentSession()
+  const record = useRecord()
   const failure = useFailure()
   const open = session.asked.filter((id) => !session.answers.has(id)).length
   const locked = session.asked.length > 0 || failure.blocked
+  const told = failure.text !== null || session.refusal !== null
+  const unfinished = record.status === 'failed' && !told && !props.isRunning
   const submit = useTakenBack(props, session.refusal)
   const place = useFocusWhenOpen(!locked && !props.isRunning)
   return (
     <div className="so-input" ref={place}>
-      <RefusalNotice refusal={session.refusal} />
+      <RefusalNotice refusal={session.refusal} callOf={(callId) => toNamedCall(agent, callId)} />
+      <Unfinished shown={unfinished} />
       {failure.text && <Problem text={failure.text} onRetry={() => window.location.reload()} />}
       {open > 0 && (
         <p className="so-lock" id="so-lock" data-testid="lock">

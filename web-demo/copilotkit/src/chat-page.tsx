@@ -5,6 +5,7 @@ import { ChatInput } from './chat-input'
 import { FailureContext } from './failure-context'
 import { Interrupts } from './interrupts'
 import { SessionProvider, useSession } from './session'
+import { RecordContext, useThreadRecord } from './thread-record'
 import { TranscriptCall } from './transcript-call'
 
 // Slots are compared by identity: made anew in every render, they would draw the chat anew.
@@ -25,6 +26,7 @@ interface ChatPageProps {
 export function ChatPage({ thread, failure, onRunStarted }: ChatPageProps) {
   const { agent } = useAgent({ agentId: AGENT })
   const session = useSession(agent, onRunStarted)
+  const record = useThreadRecord(agent, thread)
 
   // One hook for all kinds: each hook stages its own answers, and a run takes them all or none.
   useInterrupt({ agentId: AGENT, render: (props) => <Interrupts {...props} /> })
@@ -34,18 +36,20 @@ export function ChatPage({ thread, failure, onRunStarted }: ChatPageProps) {
   return (
     <FailureContext value={{ text: failure, blocked }}>
       <SessionProvider value={session}>
-        <main className="so-chat">
-          {agent.messages.length === 0 && !agent.isRunning && <Empty />}
-          <CopilotChat
-            agentId={AGENT}
-            threadId={thread}
-            messageView={MESSAGES}
-            input={ChatInput}
-            scrollView={SCROLL}
-            // The default follows the end, and would scroll the first card of a batch away.
-            autoScroll="pin-to-send"
-          />
-        </main>
+        <RecordContext value={record}>
+          <main className="so-chat">
+            {agent.messages.length === 0 && !agent.isRunning && <Empty />}
+            <CopilotChat
+              agentId={AGENT}
+              threadId={thread}
+              messageView={MESSAGES}
+              input={ChatInput}
+              scrollView={SCROLL}
+              // The default follows the end, and would scroll the first card of a batch away.
+              autoScroll="pin-to-send"
+            />
+          </main>
+        </RecordContext>
       </SessionProvider>
     </FailureContext>
   )

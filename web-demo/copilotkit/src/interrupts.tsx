@@ -1,8 +1,11 @@
 import type { Interrupt } from '@ag-ui/client'
 import type { InterruptRenderProps } from '@copilotkit/react-core/v2'
-import { isRecord, readAction, type Answer } from '@shared/action'
-import { ApprovalBatch } from '@shared/approval-batch'
+import type { Answer } from '@shared/action'
+import { ApprovalBatch, type BatchItem } from '@shared/approval-batch'
+import type { ThreadRecord } from '@shared/thread-record'
+import { readPending, toAction } from './calls'
 import { useCurrentSession } from './session'
+import { useRecord } from './thread-record'
 
 /** The only reason this page can answer. */
 const APPROVAL = 'confirmation'
@@ -12,10 +15,18 @@ type InterruptsProps = Pick<InterruptRenderProps, 'interrupts' | 'resolve' | 'ca
 /** The cards of a pause. CopilotKit stages the answers and posts them all after the last one. */
 export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
   const session = useCurrentSession()
+  const record = useRecord()
   // CopilotKit draws its cards a moment longer than they are open; undecided in that moment, they
   // would be live again, and take the focus with them.
   const approvals = interrupts.filter(
     ({ id, reason }) => reason === APPROVAL && (session.asked.includes(id) || session.carriedOut.has(id)),
+  )
+  const asked = approvals.map(
+    (interrupt): BatchItem => ({
+      action: toAction(interrupt),
+      answer: session.answers.get(interrupt.id) ?? session.carriedOut.get(interrupt.id) ?? null,
+      refusal: session.refusals.get(interrupt.id) ?? null,
+    }),
   )
   const others = interrupts.filter((interrupt) => interrupt.reason !== APPROVAL)
 
@@ -28,11 +39,7 @@ export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
       {approvals.length > 0 && (
         <ApprovalBatch
           failed={false}
-          items={approvals.map((interrupt) => ({
-            action: toAction(interrupt),
-            answer: session.answers.get(interrupt.id) ?? session.carriedOut.get(interrupt.id) ?? null,
-            refusal: session.refusals.get(interrupt.id) ?? null,
-          }))}
+          items={inOrder([...answeredElsewhere(approvals, record), ...asked], record.batch)}
           onAnswer={answer}
         />
       )}
@@ -43,10 +50,17 @@ export function Interrupts({ interrupts, resolve, cancel }: InterruptsProps) {
   )
 }
 
-function toAction(interrupt: Interrupt) {
-  const metadata: unknown = interrupt.metadata
-  const name = isRecord(metadata) && typeof metadata.name === 'string' ? metadata.name : 'Tool call'
-  return readAction(metadata, { id: interrupt.id, name, inputs: {}, reason: interrupt.message })
+/** The calls of the same pause that were answered elsewhere: no interrupt stands for them any more. */
+function answeredElsewhere(approvals: readonly Interrupt[], record: ThreadRecord): BatchItem[] {
+  const asked = new Set(approvals.map(({ id }) => id))
+  if (!record.pending.some((id) => asked.has(id))) return []
+  return record.answered
+    .filter(({ id }) => !asked.has(id))
+    .map(({ id, answer, wire }) => ({ action: readPending(wire, id), answer, refusal: null }))
+}
+
+function inOrder(items: BatchItem[], batch: readonly string[]): BatchItem[] {
+  return items.toSorted((one, other) => batch.indexOf(one.action.id) - batch.indexOf(other.action.id))
 }
 
 /** A question of a kind this page has no form for can be declined, so that the chat goes on. */

@@ -20,6 +20,8 @@ interface Pause {
   answers: ReadonlyMap<string, Answer>
   /** The answers of the pause before, while the run they set going is under way. */
   carriedOut: ReadonlyMap<string, Answer>
+  /** Every call that was approved on this page, also of earlier pauses. */
+  approved: ReadonlySet<string>
   refusal: Refusal | null
   /** Why the server did not take an answer, by callId. */
   refusals: ReadonlyMap<string, string>
@@ -30,6 +32,7 @@ const NOTHING: Pause = {
   asked: [],
   answers: NO_ANSWERS,
   carriedOut: NO_ANSWERS,
+  approved: new Set(),
   refusal: null,
   refusals: new Map(),
 }
@@ -49,7 +52,7 @@ export function useSession(agent: AbstractAgent, onRunStarted: () => void): Sess
     const { unsubscribe } = agent.subscribe({
       onRunStartedEvent() {
         interrupts = []
-        setPause((before) => ({ ...NOTHING, carriedOut: before.answers }))
+        setPause((before) => ({ ...NOTHING, carriedOut: before.answers, approved: withApproved(before) }))
         started.current()
       },
       onCustomEvent({ event }) {
@@ -69,7 +72,7 @@ export function useSession(agent: AbstractAgent, onRunStarted: () => void): Sess
       },
       onRunFailed() {
         tried.current.clear()
-        setPause(NOTHING)
+        setPause((before) => ({ ...NOTHING, approved: before.approved }))
       },
     })
     return unsubscribe
@@ -89,6 +92,11 @@ export function useSession(agent: AbstractAgent, onRunStarted: () => void): Sess
   }
 
   return { ...pause, record }
+}
+
+function withApproved({ approved, answers }: Pause): ReadonlySet<string> {
+  const ids = Array.from(answers).flatMap(([callId, answer]) => (answer.approved ? [callId] : []))
+  return ids.length > 0 ? new Set([...approved, ...ids]) : approved
 }
 
 const SessionContext = createContext<Session>({ ...NOTHING, record: () => false })

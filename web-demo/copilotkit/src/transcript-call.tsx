@@ -4,7 +4,9 @@ import { readInputs, type Answer } from '@shared/action'
 import { readOutcome } from '@shared/outcome'
 import { RunningCall, SettledCall } from '@shared/settled-call'
 import { AGENT } from './agent'
+import { callOf } from './calls'
 import { useCurrentSession } from './session'
+import { useRecord } from './thread-record'
 
 interface TranscriptCallProps {
   name: string
@@ -17,7 +19,8 @@ interface TranscriptCallProps {
  * arguments (large numbers are rounded) and no error, so both are read from the messages. */
 export function TranscriptCall({ name, toolCallId, parameters, result }: TranscriptCallProps) {
   const { agent } = useAgent({ agentId: AGENT, updates: [UseAgentUpdate.OnMessagesChanged] })
-  const { carriedOut } = useCurrentSession()
+  const { carriedOut, approved } = useCurrentSession()
+  const record = useRecord()
   if (result === undefined) {
     return <RunningCall id={toolCallId} name={name} note={progress(carriedOut.get(toolCallId))} />
   }
@@ -25,9 +28,9 @@ export function TranscriptCall({ name, toolCallId, parameters, result }: Transcr
     <SettledCall
       id={toolCallId}
       name={name}
-      inputs={readInputs(argumentsOf(agent.messages, toolCallId), parameters)}
+      inputs={readInputs(callOf(agent.messages, toolCallId)?.arguments, parameters)}
       outcome={readOutcome(result, hasError(agent.messages, toolCallId))}
-      approved={false}
+      approved={approved.has(toolCallId) || record.approved.has(toolCallId)}
     />
   )
 }
@@ -35,15 +38,6 @@ export function TranscriptCall({ name, toolCallId, parameters, result }: Transcr
 function progress(answer: Answer | undefined): string {
   if (!answer) return 'In progress'
   return answer.approved ? 'Approved, in progress' : 'Rejected'
-}
-
-function argumentsOf(messages: readonly Message[], callId: string): string | undefined {
-  for (const message of messages) {
-    if (message.role !== 'assistant') continue
-    const call = message.toolCalls?.find((one) => one.id === callId)
-    if (call) return call.function.arguments
-  }
-  return undefined
 }
 
 function hasError(messages: readonly Message[], callId: string): boolean {

@@ -2,10 +2,13 @@ import { useEffect, useState } from 'react'
 import type { UIMessage } from 'ai'
 import { PageFrame } from '@shared/page-frame'
 import { Problem, type Refusal } from '@shared/notices'
+import { loadRecord } from '@shared/thread-record'
 import { Chat } from './chat'
 import { loadMessages } from './server'
 
-type Loaded = { attempt: number; messages: UIMessage[] } | { attempt: number; failure: string }
+type Loaded =
+  | { attempt: number; messages: UIMessage[]; unfinished: boolean }
+  | { attempt: number; failure: string }
 
 /** A message that may not have reached the server. */
 export interface Unsent {
@@ -51,6 +54,7 @@ export function App({ thread }: { thread: string }) {
           messages={loaded.messages}
           draft={draftAfter(kept.unsent, loaded.messages)}
           refusal={kept.refusal}
+          unfinished={loaded.unfinished}
           onReload={reload}
         />
       )}
@@ -62,8 +66,9 @@ function useThread(thread: string, attempt: number): Loaded | null {
   const [loaded, setLoaded] = useState<Loaded | null>(null)
   useEffect(() => {
     let current = true
-    loadMessages(thread).then(
-      (messages) => current && setLoaded({ attempt, messages }),
+    // The messages alone do not say that their run failed.
+    Promise.all([loadMessages(thread), loadRecord(thread)]).then(
+      ([messages, record]) => current && setLoaded({ attempt, messages, unfinished: record?.status === 'failed' }),
       (error: Error) => current && setLoaded({ attempt, failure: error.message }),
     )
     return () => {

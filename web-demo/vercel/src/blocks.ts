@@ -7,8 +7,9 @@ import {
   type ToolUIPart,
   type UIMessage,
 } from 'ai'
-import { isRecord, readAction, type Answer } from '@shared/action'
+import { isRecord, readAction, readInputs, type Answer } from '@shared/action'
 import type { BatchItem } from '@shared/approval-batch'
+import type { NamedCall } from '@shared/notices'
 
 export type ToolPart = ToolUIPart | DynamicToolUIPart
 
@@ -66,6 +67,21 @@ function toItem(part: AskedPart, metadata: unknown, own: OwnAnswers): BatchItem 
   const action = readAction(part.approval.descriptor ?? kept(metadata, part.toolCallId), facts)
   const answer = part.state === 'approval-responded' ? given(part) : (own.clicked.get(part.toolCallId) ?? null)
   return { action, answer, refusal: own.refusals.get(part.toolCallId) ?? null }
+}
+
+/** The call of this id, wherever it stands. */
+export function toNamedCall(messages: readonly UIMessage[], callId: string): NamedCall | null {
+  for (const message of messages.toReversed()) {
+    const part = message.parts.filter(isToolUIPart).find((one) => one.toolCallId === callId)
+    if (part) return { name: getToolName(part), inputs: inputsOf(part) }
+  }
+  return null
+}
+
+/** The inputs of a part; the descriptor has numbers as they were written. */
+export function inputsOf(part: ToolPart) {
+  const descriptor = part.approval?.descriptor
+  return readInputs(isRecord(descriptor) ? descriptor.description : undefined, part.input)
 }
 
 function given(part: Extract<ToolPart, { state: 'approval-responded' }>): Answer {

@@ -9,9 +9,11 @@ import {
   type UIMessage,
 } from 'ai'
 import type { Answer } from '@shared/action'
-import { lockSentence, Problem, readRefusal, RefusalNotice, type Refusal } from '@shared/notices'
+import { lockSentence, Problem, readRefusal, RefusalNotice, Unfinished, type Refusal } from '@shared/notices'
 import type { Kept, Unsent } from './app'
+import { toNamedCall } from './blocks'
 import { Composer } from './composer'
+import { onlyTheSubject } from './request-body'
 import { CHAT, chatFailure } from './server'
 import { Transcript } from './transcript'
 import { useAnswers } from './use-answers'
@@ -34,14 +36,17 @@ interface ChatProps {
   messages: UIMessage[]
   draft: string
   refusal: Refusal | null
+  /** The newest run of the loaded thread failed. */
+  unfinished: boolean
   onReload: (kept: Partial<Kept>) => void
 }
 
-export function Chat({ thread, messages: stored, draft: initialDraft, refusal: earlier, onReload }: ChatProps) {
+export function Chat({ thread, messages: stored, draft: initialDraft, onReload, ...loaded }: ChatProps) {
   const [draft, setDraft] = useState(initialDraft)
-  const [refusal, setRefusal] = useState(earlier)
+  const [refusal, setRefusal] = useState(loaded.refusal)
+  const [unfinished, setUnfinished] = useState(loaded.unfinished)
   const [cutShort, setCutShort] = useState(false)
-  const [transport] = useState(() => new DefaultChatTransport({ api: CHAT }))
+  const [transport] = useState(() => new DefaultChatTransport({ api: CHAT, prepareSendMessagesRequest: onlyTheSubject }))
   const answers = useAnswers()
   const sent = useRef<Unsent | null>(null)
   const turnedAway = useRef<Refusal | null>(null)
@@ -62,6 +67,7 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
     onError: answers.settle,
     onFinish({ isAbort, isError, finishReason }) {
       answers.settle()
+      if (!isError) setUnfinished(false)
       setCutShort(!isAbort && !isError && finishReason === undefined)
       // This page did not know of an open call. What it sent is not stored: it goes back into the
       // input, and the rest of the thread is read anew.
@@ -72,7 +78,9 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
 
   const busy = chat.status === 'submitted' || chat.status === 'streaming'
   const open = calls(chat.messages, 'approval-requested').filter((id) => !answers.own.clicked.has(id))
-  const failure = chat.error ? chatFailure(chat.error) : cutShort ? CUT_SHORT : null
+  // For a while after a run failed, its end is streamed once more to a page that loads the thread.
+  const toldBefore = unfinished && chat.error?.name === 'Error'
+  const failure = chat.error && !toldBefore ? chatFailure(chat.error) : cutShort ? CUT_SHORT : null
   const { stop, stopping } = useStop(thread, busy, () => void chat.stop().then(() => onReload({})))
   // A question is read from its beginning: following the end would push that out of view.
   useFollow(chat.messages, busy && open.length === 0)
@@ -81,6 +89,7 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
     if (answers.own.clicked.has(callId)) return
     answers.record(callId, given)
     setRefusal(null)
+    setUnfinished(false)
     const reason = !given.approved && given.reason ? { reason: given.reason } : {}
     void chat.addToolApprovalResponse({ id: callId, approved: given.approved, ...reason })
   }
@@ -89,6 +98,7 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
     answers.forgetRefusals()
     setRefusal(null)
     setCutShort(false)
+    setUnfinished(false)
     setDraft('')
     sent.current = { id: generateId(), text }
     void chat.sendMessage({ id: sent.current.id, role: 'user', parts: [{ type: 'text', text }] })
@@ -106,7 +116,8 @@ export function Chat({ thread, messages: stored, draft: initialDraft, refusal: e
         />
       </div>
       <div className="so-dock">
-        <RefusalNotice refusal={refusal} />
+        <RefusalNotice refusal={refusal} callOf={(callId) => toNamedCall(chat.messages, callId)} />
+        <Unfinished shown={unfinished && !busy && failure === null} />
         {failure && <Problem text={failure} onRetry={() => onReload({ unsent: sent.current })} />}
         <Composer
           draft={draft}

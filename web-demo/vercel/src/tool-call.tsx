@@ -1,8 +1,7 @@
 import { getToolName } from 'ai'
-import { isRecord, readInputs } from '@shared/action'
 import { outputText, readDenial, readFailure, type Outcome } from '@shared/outcome'
 import { RunningCall, SettledCall } from '@shared/settled-call'
-import type { ToolPart } from './blocks'
+import { inputsOf, type ToolPart } from './blocks'
 
 /** A call that asks nobody: under way, or decided and over. */
 export function ToolCall({ part }: { part: ToolPart }) {
@@ -11,12 +10,11 @@ export function ToolCall({ part }: { part: ToolPart }) {
   if (outcome === null) {
     return <RunningCall id={part.toolCallId} name={name} note="In progress" />
   }
-  const descriptor = part.approval?.descriptor
   return (
     <SettledCall
       id={part.toolCallId}
       name={name}
-      inputs={readInputs(isRecord(descriptor) ? descriptor.description : undefined, part.input)}
+      inputs={inputsOf(part)}
       outcome={outcome}
       approved={part.approval?.approved === true}
     />
