@@ -190,5 +190,5 @@ class _Attachment:
         for event in self._said:
             yield [event]
 
-    def left(self) -> None:
+    def on_left(self) -> None:
         """The reader goes."""

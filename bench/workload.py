@@ -90,7 +90,7 @@ def running_thread() -> Thread:
     """A thread as it stands before that run."""
     return Thread(
         thread_id="thread_1",
-        id="thr_1",
+        internal_id="thr_1",
         status="running",
         messages=(_user(1, "run_1"),),
         run_id="run_1",
@@ -106,7 +106,7 @@ def stored_thread(messages: int) -> Thread:
     history = [message for number in range(messages // 4) for message in _round(number)]
     return Thread(
         thread_id="thread_1",
-        id="thr_1",
+        internal_id="thr_1",
         status="completed",
         messages=tuple(history),
         run_id=history[-1].run_id,

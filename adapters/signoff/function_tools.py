@@ -136,7 +136,8 @@ class _Signature:
         return fields
 
     def _title(self, field: str, _info: object) -> str:
-        return self._parameters[field]
+        # Types nested in the parameters, such as dataclasses, take this over with their own fields.
+        return self._parameters.get(field, field)
 
     def schema(self) -> JsonObject:
         schema = {key: value for key, value in self._schema.items() if key != "title"}

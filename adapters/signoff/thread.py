@@ -41,7 +41,8 @@ class Thread:
 
     Attributes:
         thread_id: the client's id.
-        id: the server's id, made when the thread was; "" for a thread that does not exist (yet).
+        internal_id: the server's id, made when the thread was; "" for a thread that does not exist
+            (yet).
         status: see ``ThreadStatus``; ``new`` also for a thread that is not yours.
         messages: history in order, without what a regenerate superseded.
         run_id: the newest run.
@@ -56,7 +57,7 @@ class Thread:
     """
 
     thread_id: str
-    id: str = ""
+    internal_id: str = ""
     status: ThreadStatus = "new"
     messages: tuple[Message, ...] = ()
     run_id: str | None = None
@@ -74,3 +75,15 @@ class Thread:
         if self.suspension is None or self.status == "running":
             return ()
         return tuple(call for call in self.suspension.calls if call.call_id not in self.decisions)
+
+    @property
+    def answered_calls(self) -> tuple[tuple[PendingCall, Decision], ...]:
+        """The calls of an open suspension that have an answer; none while running, when the answers
+        are being carried out."""
+        if self.suspension is None or self.status == "running":
+            return ()
+        return tuple(
+            (call, self.decisions[call.call_id])
+            for call in self.suspension.calls
+            if call.call_id in self.decisions
+        )

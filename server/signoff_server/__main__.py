@@ -7,25 +7,23 @@ Apart from the command line itself, because that one needs the `server` extra: a
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 
-_NEEDED = ("typer", "rich", "starlette", "sse_starlette", "uvicorn", "sqlalchemy")
+from . import HOW_TO_INSTALL, MISSING_EXTRA
 
 
 def main() -> None:
     """Run the command line; exit with status 2 where the `server` extra is not installed."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        sys.exit(_explain(missing))
+    if MISSING_EXTRA:
+        sys.exit(_explain())
     from .cli import main as run
 
     run()
 
 
-def _explain(missing: list[str]) -> int:
+def _explain() -> int:
     print(  # noqa: T201 - a command's own message, before rich is known to be there
-        f"signoff: the command needs the server extra (not found: {', '.join(missing)}).\n"
-        "Install it with:  pip install 'signoff[server]'",
+        f"signoff: the command needs the server extra (not found: {', '.join(MISSING_EXTRA)}).\n"
+        f"Install it with:  {HOW_TO_INSTALL}",
         file=sys.stderr,
     )
     return 2

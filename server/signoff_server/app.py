@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match
 
 from signoff.errors import ConfigurationError, NotFound
 from signoff.policy import Gate
@@ -20,9 +20,9 @@ from signoff.vercel_ai import Sdk
 from .auth import SignedCookie
 from .engine import Engine
 from .http import Authenticate, Limits
-from .origins import OriginGuard
+from .origins import OriginGuard, check_origins
 from .pages import page_routes
-from .replies import problem
+from .replies import MethodNotAllowed, problem
 from .routes.ag_ui import ag_ui_routes
 from .routes.copilotkit import copilotkit_routes
 from .routes.native import native_routes
@@ -60,7 +60,7 @@ def create_app(
         suggestions: words to try, for the start page.
 
     Raises:
-        ConfigurationError: pages without the cookie they change.
+        ConfigurationError: pages without the cookie they change, or an origin that is none.
     """
     engine = sources if isinstance(sources, Engine) else Engine(sources, store=store, gate=gate)
     limits = limits or Limits()
@@ -84,18 +84,19 @@ def create_app(
     return Starlette(
         routes=routes,
         middleware=_middleware(allowed_origins, allowed_hosts),
-        exception_handlers={404: _not_found},
+        exception_handlers={404: _not_found, 405: _method_not_allowed},
         lifespan=lifespan,
     )
 
 
-def _middleware(origins: Sequence[str], hosts: Sequence[str]) -> list[Middleware]:
+def _middleware(allowed_origins: Sequence[str], hosts: Sequence[str]) -> list[Middleware]:
+    origins = check_origins(allowed_origins)
     guard = Middleware(OriginGuard, allowed_origins=origins, allowed_hosts=hosts)
     if not origins:
         return [guard]
     cross_origin = Middleware(
         CORSMiddleware,
-        allow_origins=list(origins),
+        allow_origins=origins,
         allow_credentials=True,
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["*"],
@@ -106,3 +107,18 @@ def _middleware(origins: Sequence[str], hosts: Sequence[str]) -> list[Middleware
 
 async def _not_found(request: Request, error: Exception) -> Response:
     return problem(NotFound())
+
+
+async def _method_not_allowed(request: Request, error: Exception) -> Response:
+    reply = problem(MethodNotAllowed())
+    # Starlette's own header names the methods of one route; here several share a path.
+    if methods := _methods_of(request):
+        reply.headers["allow"] = ", ".join(sorted(methods))
+    return reply
+
+
+def _methods_of(request: Request) -> set[str]:
+    """What the routes that stand at the request's path take."""
+    app: Starlette = request.app
+    at_path = [route for route in app.routes if route.matches(request.scope)[0] is Match.PARTIAL]
+    return {name for route in at_path for name in getattr(route, "methods", None) or ()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,20 +15,29 @@ from rich.markup import escape
 
 from signoff import __version__
 from signoff.errors import ConfigurationError, SignoffError
-from signoff.policy import Gate, Mode
+from signoff.policy import Gate
 from signoff.sources.scenario import Scenario
 
-from . import serving, targets
+from . import logs, serving, targets
 from .app import create_app
 from .auth import SignedCookie
 from .engine import Engine
 from .http import Authenticate, Limits
+from .options import (
+    DEMO_STORE,
+    SERVER_EPILOG,
+    STORE,
+    DemoStoreOption,
+    HostOption,
+    ModeOption,
+    PortOption,
+    StoreOption,
+    VerboseOption,
+)
 from .settings import Settings, load_settings
 from .store import Store
 
 DEMO_SCENARIO = Path(__file__).parent / "demo_scenario.json"
-DEMO_STORE = "sqlite:///signoff-demo.db"
-STORE = "sqlite:///signoff.db"
 _LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 main: typer.Typer = typer.Typer(
@@ -45,15 +55,6 @@ main.add_typer(scenario, name="scenario")
 out: Console = Console(highlight=False, soft_wrap=True)
 err: Console = Console(stderr=True, highlight=False, soft_wrap=True)
 
-StoreOption = Annotated[str | None, typer.Option("--store", metavar="URL", help="sqlite:///FILE")]
-HostOption = Annotated[str | None, typer.Option("--host", help="Address to listen on.")]
-PortOption = Annotated[
-    int | None, typer.Option("--port", min=0, max=65535, help="0: any free port.")
-]
-ModeOption = Annotated[
-    Mode | None, typer.Option("--mode", help="How careful to be where no tool's policy speaks.")
-]
-
 
 @main.callback(invoke_without_command=True)
 def _root(
@@ -64,13 +65,17 @@ def _root(
         raise typer.Exit
 
 
-@main.command()
+@main.command(epilog=SERVER_EPILOG)
 def demo(
     scenario_file: Annotated[
         Path | None,
-        typer.Option("--scenario", metavar="FILE", help="What the agent says and calls."),
+        typer.Option(
+            "--scenario",
+            metavar="FILE",
+            help="What the agent says and calls. Default: a built-in script.",
+        ),
     ] = None,
-    store: StoreOption = None,
+    store: DemoStoreOption = None,
     port: PortOption = None,
     host: HostOption = None,
     mode: ModeOption = None,
@@ -78,10 +83,12 @@ def demo(
         Path | None,
         typer.Option("--executions", metavar="FILE", help="Append a line for each call that ran."),
     ] = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Serve an agent without a model, in every protocol, with the two chat pages."""
-    with _plain_errors():
+    with _plain_errors(verbose=verbose):
         settings = load_settings()
+        logs.configure("debug" if verbose else settings.log)
         script = Scenario.load(scenario_file or DEMO_SCENARIO)
         url = store or settings.store or DEMO_STORE
         engine = Engine(
@@ -118,7 +125,7 @@ def demo(
         )
 
 
-@main.command()
+@main.command(epilog=SERVER_EPILOG)
 def serve(
     target: Annotated[
         str,
@@ -138,16 +145,19 @@ def serve(
             help="authenticate(request) -> Principal, for an agent that is no application yet.",
         ),
     ] = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Serve your own agent.
 
     An application brings its own store, gate and authentication. Anything else is put into one, in
     every protocol; without --authenticate it listens to this machine only, and everyone is `demo`.
     """
-    with _plain_errors():
+    with _plain_errors(verbose=verbose):
         settings = load_settings()
         address = host or settings.host
         found = targets.load(target)
+        # Not before: an application may set up its own logging when it is imported.
+        logs.configure("debug" if verbose else settings.log)
         if targets.is_agent(found):
             engine = (
                 found
@@ -198,15 +208,18 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
 
 @main.command()
 def migrate(store: StoreOption = None) -> None:
-    """Bring a store's schema to this version. Stop its server first."""
+    """Bring a store's schema to this version, or make a new one. Stop its server first."""
     with _plain_errors():
         url = store or load_settings().store or STORE
-        asyncio.run(_migrate(url))
+        database = Store(url, migrate=True)
+        is_new = not database.path.exists()
+        asyncio.run(_migrate(database))
+    if is_new:
+        out.print(f"There was no database: a new one is at {escape(str(database.path.resolve()))}.")
     out.print(f"{escape(url)} has the schema of this version.")
 
 
-async def _migrate(url: str) -> None:
-    store = Store(url, migrate=True)
+async def _migrate(store: Store) -> None:
     await store.open()
     await store.close()
 
@@ -240,11 +253,13 @@ def _port(option: int | None, settings: Settings) -> int:
 
 
 @contextmanager
-def _plain_errors() -> Generator[None]:
-    """What a user did wrong is a sentence, not a stack."""
+def _plain_errors(*, verbose: bool = False) -> Generator[None]:
+    """What a user did wrong is a sentence, and a stack only for whoever wants one."""
     try:
         yield
     except SignoffError as error:
+        if verbose:
+            err.print(escape("".join(traceback.format_exception(error.__cause__ or error))))
         _fail(str(error))
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from signoff.errors import Forbidden
+from signoff.errors import ConfigurationError, Forbidden
 
 from .replies import problem
 
@@ -63,6 +63,25 @@ class OriginGuard:
         if origin and _authority(origin) != host:
             return False
         return headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+
+
+def check_origins(origins: Iterable[str]) -> list[str]:
+    """The origins, each a scheme, a host and perhaps a port.
+
+    Raises:
+        ConfigurationError: something else, such as ``*``: with cookies it would let every site read
+            every thread.
+    """
+    checked = [origin.rstrip("/").lower() for origin in origins]
+    for origin in checked:
+        parts = urlsplit(origin)
+        if parts.scheme not in ("http", "https") or f"{parts.scheme}://{parts.netloc}" != origin:
+            raise ConfigurationError(
+                f"{origin!r} is not an origin. Name each, as https://chat.example; there is no '*'."
+            )
+        if not parts.hostname or "*" in parts.netloc or "@" in parts.netloc:
+            raise ConfigurationError(f"{origin!r} names no host. There are no patterns.")
+    return checked
 
 
 def _authority(origin: str) -> str | None:

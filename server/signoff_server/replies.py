@@ -23,6 +23,14 @@ class InternalError(Refusal):
     default_message: ClassVar[str] = "Something went wrong on the server."
 
 
+class MethodNotAllowed(Refusal):
+    """A route that is there, asked with another method than it takes."""
+
+    code: ClassVar[str] = "method_not_allowed"
+    status: ClassVar[int] = 405
+    default_message: ClassVar[str] = "This route does not take this method."
+
+
 def json_reply(value: object, *, status: int = 200) -> Response:
     """A JSON value, or a typed dictionary of such; integers of any size survive."""
     return Response(

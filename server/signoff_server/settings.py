@@ -11,6 +11,9 @@ from signoff.errors import ConfigurationError
 from signoff.policy import Mode
 
 from .limits import Limits
+from .logs import LogLevel
+
+_PREFIX = "SIGNOFF_"
 
 
 class Settings(BaseSettings):
@@ -23,10 +26,11 @@ class Settings(BaseSettings):
         mode: how careful the gate is where nobody said anything about a tool.
         allowed_origins: other sites whose pages may use the server, separated by commas.
         body_bytes: the largest request body.
+        log: the level from which on to log; None: as Python does, warnings and errors.
     """
 
     model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-        env_prefix="SIGNOFF_", extra="ignore"
+        env_prefix=_PREFIX, extra="ignore"
     )
 
     store: str | None = None
@@ -35,6 +39,7 @@ class Settings(BaseSettings):
     mode: Mode = "normal"
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     body_bytes: Annotated[int, Field(ge=1024)] = Limits().body_bytes
+    log: LogLevel | None = None
 
     @field_validator("allowed_origins", mode="before")
     @classmethod
@@ -42,6 +47,16 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(item for item in (piece.strip() for piece in value.split(",")) if item)
         return value
+
+    @field_validator("log", mode="before")
+    @classmethod
+    def _lower(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+
+def variable_of(setting: str) -> str:
+    """The environment variable of a setting."""
+    return f"{_PREFIX}{setting.upper()}"
 
 
 def load_settings() -> Settings:
@@ -54,5 +69,5 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
-        lines = [f"SIGNOFF_{str(item['loc'][0]).upper()}: {item['msg']}." for item in problems]
+        lines = [f"{variable_of(str(item['loc'][0]))}: {item['msg']}." for item in problems]
         raise ConfigurationError("\n".join(lines)) from None

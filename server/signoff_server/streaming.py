@@ -42,7 +42,7 @@ class Readable(Protocol):
     def segment(self) -> ReadableSegment | None: ...
 
     @property
-    def left(self) -> Callable[[], None]:
+    def on_left(self) -> Callable[[], None]:
         """To be called when the response is over, however it ended."""
         ...
 
@@ -60,7 +60,7 @@ class EventStream(EventSourceResponse):
         *,
         headers: dict[str, str],
         status: int,
-        left: Callable[[], None],
+        on_left: Callable[[], None],
     ) -> None:
         # sse-starlette takes bare dicts as well, which pyright cannot see through.
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
@@ -73,7 +73,7 @@ class EventStream(EventSourceResponse):
             send_timeout=SEND_SECONDS,
             shutdown_grace_period=STOP_SECONDS,
         )
-        self._left = left
+        self._on_left = on_left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -83,20 +83,20 @@ class EventStream(EventSourceResponse):
                 "a reader stopped reading; its stream is closed"
             )
         finally:
-            self._left()
+            self._on_left()
 
 
 def stream(adapter: StreamAdapter, attachment: Readable, *, status: int = 200) -> EventStream:
     """Stream what ``attachment`` shows, in the words of ``adapter``.
 
     Everything that can refuse happens before this is called: after it the status line is out
-    (R117). The run goes on without its reader, unless ``attachment.left`` stops it.
+    (R117). The run goes on without its reader, unless ``attachment.on_left`` stops it.
     """
     return EventStream(
         encoded(adapter, attachment),
         headers=dict(adapter.headers),
         status=status,
-        left=attachment.left,
+        on_left=attachment.on_left,
     )
 
 

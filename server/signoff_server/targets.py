@@ -5,16 +5,28 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import sysconfig
+import traceback
 from collections.abc import Mapping
+from types import ModuleType
 from typing import TypeGuard, cast
 
 from starlette.types import ASGIApp
 
+import signoff
 from signoff.errors import ConfigurationError
 from signoff.sources.base import RunSource
 
 from .engine import Engine
 from .http import Authenticate
+
+_FOREIGN = (
+    "<",
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    os.path.dirname(signoff.__file__),
+    os.path.dirname(__file__),
+)
+"""Where code lies that is not the user's: Python's, installed packages', ours."""
 
 
 def load(target: str) -> object:
@@ -28,19 +40,46 @@ def load(target: str) -> object:
         raise ConfigurationError(f"{target!r} is not MODULE:NAME, such as my_agent:app.")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    try:
-        found: object = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name == module_name:
-            raise ConfigurationError(
-                f"There is no module {module_name!r} here or among the installed packages."
-            ) from None
-        raise ConfigurationError(f"{module_name} needs {error.name!r}, which is missing.") from None
+    found: object = _import(module_name)
     for step in name.split("."):
         if not hasattr(found, step):
             raise ConfigurationError(f"{module_name} has no {name!r}.")
         found = getattr(found, step)
     return found
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise ConfigurationError(
+                f"There is no module {error.name!r} here or among the installed packages."
+            ) from None
+        raise ConfigurationError(f"{name} needs {error.name!r}, which is missing.") from error
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(
+            f"{name} cannot be imported (--verbose shows the whole traceback).\n"
+            f"{_place_of(error)}{_name_of(error)}"
+        ) from error
+
+
+def _place_of(error: BaseException) -> str:
+    """``file:line: `` of the last step in the user's own code."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_short(error.filename)}:{error.lineno}: "
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_FOREIGN)]
+    return f"{_short(own[-1].filename)}:{own[-1].lineno}: " if own else ""
+
+
+def _short(path: str) -> str:
+    return path.removeprefix(os.path.join(os.getcwd(), ""))
+
+
+def _name_of(error: BaseException) -> str:
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def is_agent(

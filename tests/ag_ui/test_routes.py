@@ -352,7 +352,7 @@ async def test_b55_a_pause_and_its_ids_survive_a_restart(server: Server, tmp_pat
 
 async def test_b34_another_name_for_a_thread_reaches_nothing(server: Server) -> None:
     await server.say("one")
-    internal = (await server.engine.thread(ME, "t1")).id
+    internal = (await server.engine.thread(ME, "t1")).internal_id
     for name in (internal, "T1", "t1 "):
         assert refusals_of(await server.answer({"c1": APPROVED}, thread=name)) == [
             "nothing_pending"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -250,3 +251,21 @@ def test_a_tool_is_called_as_its_function_where_nobody_is_to_be_asked() -> None:
     described = schema_tool(name="act", input_schema={}, function=lambda _context, _inputs: None)
     with pytest.raises(TypeError, match="was not made from a Python function"):
         described()
+
+
+@dataclass
+class _Address:
+    street: str
+    number: int = 1
+
+
+def test_a_dataclass_is_a_parameter_like_any_other() -> None:
+    @tool
+    def ship(to: _Address) -> str:
+        return f"{to.street} {to.number}"
+
+    bound = ship.bind({"to": {"street": "Elm"}})
+    assert bound.effective == {"to": {"street": "Elm", "number": 1}}
+    assert bound.arguments == {"to": _Address("Elm")}
+    with pytest.raises(InvalidArguments, match="street"):
+        ship.bind({"to": {}})

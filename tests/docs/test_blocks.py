@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -14,7 +15,12 @@ import httpx
 import pytest
 
 from oracles.process import node
+from signoff import Principal
+from signoff.native.wire import Reply
+from signoff.suspension import PendingCall, ToolCall
+from signoff_server.app import create_app
 from support.demo_server import DemoServer, outcomes
+from support.loopback import serving
 from support.markdown import ROOT, Block, blocks
 
 _DEMO_SCENARIO = ROOT / "server" / "signoff_server" / "demo_scenario.json"
@@ -54,27 +60,48 @@ def test_commands_can_be_read(block: Block) -> None:
     subprocess.run(["bash", "-n"], input=block.text.encode(), check=True, timeout=10)
 
 
-def test_the_example_is_a_file_of_at_most_20_lines() -> None:
-    example = (ROOT / "examples" / "own_agent.py").read_text("utf-8")
+def test_the_first_example_is_a_file_of_at_most_20_lines() -> None:
     shown = blocks("python")[0].text
-    assert example.partition("\n\n")[2] == shown
+    assert _example("own_agent") == shown
     assert len(shown.splitlines()) <= 20
 
 
+def test_the_model_that_is_shown_is_a_file() -> None:
+    assert _example("own_model") in [block.text for block in _blocks_of("agents.md", "python")]
+
+
 def test_requests_of_the_readme_do_what_they_say(demo: DemoServer) -> None:
-    requests = [
-        line
-        for block in blocks("sh")
-        for line in block.text.splitlines()
-        if line.startswith("curl ")
-    ]
-    asked, open_calls, answered = [_curl(line, demo) for line in requests]
+    requests = _requests("README.md")
+    asked, open_calls, answered = [_curl(line, demo.base_url) for line in requests]
 
     assert asked["status"] == "awaiting_approval"
     assert [call["id"] for call in open_calls] == ["toolu_delete_01"]
     assert answered["status"] == "completed"
     assert demo.executed("readme") == ["toolu_list_01"]
     assert outcomes(demo.thread("readme"))["toolu_delete_01"] == "rejected"
+
+
+def test_the_request_to_the_model_that_is_shown_asks(tmp_path: Path) -> None:
+    agent = runpy.run_path(str(ROOT / "examples" / "own_model.py"))["agent"]
+    app = create_app(
+        agent,
+        authenticate=lambda request: Principal(id="me"),
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+    )
+    with serving(app) as address:
+        (asked,) = [_curl(line, address) for line in _requests("agents.md")]
+
+    assert [call["inputs"] for call in asked["pending"]] == [{"note": "milk"}]
+
+
+def test_the_reply_that_is_shown_has_the_fields_of_one() -> None:
+    shown = json.loads(_blocks_of("http.md", "json")[0].text)
+    assert set(shown) == set(Reply.__annotations__) - {"error"}
+    (asked,) = shown["pending"]
+    call = ToolCall(call_id="toolu_01", name="delete_file", inputs=asked["inputs"])
+    pending = PendingCall(call=call, reason="any", risk="destructive").to_json()
+    assert set(asked) == set(pending)
+    assert asked["description"] == pending["description"]
 
 
 @pytest.mark.oracle
@@ -116,7 +143,23 @@ def test_typescript_has_no_type_errors(block: Block, tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stdout
 
 
-def _curl(line: str, demo: DemoServer) -> Any:
+def _example(name: str) -> str:
+    """A file of ``examples/`` without its docstring."""
+    return (ROOT / "examples" / f"{name}.py").read_text("utf-8").partition("\n\n")[2]
+
+
+def _blocks_of(page: str, language: str) -> list[Block]:
+    return [
+        block for block in blocks(language) if block.page in (ROOT / page, ROOT / "docs" / page)
+    ]
+
+
+def _requests(page: str) -> list[str]:
+    lines = [line for block in _blocks_of(page, "sh") for line in block.text.splitlines()]
+    return [line for line in lines if line.startswith("curl ")]
+
+
+def _curl(line: str, base_url: str) -> Any:
     """Do what a `curl` command says; not every machine has one."""
     _, address, *options = shlex.split(line)
     headers: dict[str, str] = {}
@@ -131,7 +174,7 @@ def _curl(line: str, demo: DemoServer) -> Any:
             case _:
                 pytest.fail(f"an option that is not understood here: {option}")
     method = "GET" if body is None else "POST"
-    target = address.replace(_DEMO_ADDRESS, demo.base_url)
+    target = address.replace(_DEMO_ADDRESS, base_url)
     response = httpx.request(method, target, headers=headers, content=body, timeout=30)
     assert response.is_success, response.text
     return response.json()

@@ -1,4 +1,5 @@
-"""The README's own agent, with a local server in place of OpenAI's."""
+"""The examples, served by `signoff serve`: one with a local server in place of OpenAI's, one with a
+model of its own."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def test_the_file_is_deleted_only_after_an_approval(
     model = ResponsesStub([call("call_1", "delete_file", {"path": str(doomed)}), text("Finished.")])
     with (
         serving(model.app) as openai,
-        _own_agent(tmp_path, openai) as here,
+        _served("own_agent:app", tmp_path, OPENAI_BASE_URL=f"{openai}/v1") as here,
         httpx.Client(base_url=here, headers=JSON, timeout=30) as client,
     ):
         asked = client.post("/threads/t/chat", json={"message": "Delete it."}).json()
@@ -52,20 +53,60 @@ def test_the_file_is_deleted_only_after_an_approval(
     assert result in model.requests[1]["input"][-1]["output"]
 
 
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        pytest.param("approve", "Kept: milk", id="approved"),
+        pytest.param(["reject", "buy it"], "buy it", id="rejected"),
+    ],
+)
+def test_a_model_of_ones_own_asks_and_reads_the_answer(
+    tmp_path: Path, decision: object, said: str
+) -> None:
+    with (
+        _served("own_model:agent", tmp_path) as here,
+        httpx.Client(base_url=here, headers=JSON, timeout=30) as client,
+    ):
+        asked = client.post("/threads/t/chat", json={"message": "milk"}).json()
+        (pending,) = asked["pending"]
+        assert pending["inputs"] == {"note": "milk"}
+        assert pending["reason"] == "A note cannot be taken back"
+
+        decisions = {"decisions": {pending["id"]: decision}}
+        answered = client.post("/threads/t/chat", json=decisions).json()
+
+        assert client.get("/").status_code == 404
+    assert answered["status"] == "completed"
+    assert said in answered["message"]["content"][0]["content"]
+    assert (tmp_path / "signoff.db").exists()
+
+
+def test_a_page_of_another_origin_is_taken_once_it_is_named(tmp_path: Path) -> None:
+    named, other = "http://localhost:5173", "http://localhost:3000"
+    with (
+        _served("own_model:agent", tmp_path, SIGNOFF_ALLOWED_ORIGINS=named) as here,
+        httpx.Client(base_url=here, headers=JSON, timeout=30) as client,
+    ):
+        statuses = {
+            origin: client.post(
+                f"/threads/{number}/chat", json={"message": "milk"}, headers={"origin": origin}
+            ).status_code
+            for number, origin in enumerate((named, other))
+        }
+    assert statuses == {named: 200, other: 403}
+
+
 @contextmanager
-def _own_agent(directory: Path, openai: str) -> Iterator[str]:
-    """`signoff serve own_agent:app`, as the README says."""
+def _served(target: str, directory: Path, **environment: str) -> Iterator[str]:
+    """`signoff serve`, as the pages say."""
     port = free_port()
     here = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(
-        [sys.executable, "-m", "signoff_server", "serve", "own_agent:app", "--port", str(port)],
+        [sys.executable, "-m", "signoff_server", "serve", target, "--port", str(port)],
         cwd=directory,
         env=os.environ
-        | {
-            "PYTHONPATH": str(ROOT / "examples"),
-            "OPENAI_BASE_URL": f"{openai}/v1",
-            "OPENAI_API_KEY": "none",
-        },
+        | {"PYTHONPATH": str(ROOT / "examples"), "OPENAI_API_KEY": "none"}
+        | environment,
     )
     try:
         while not _answers(here):

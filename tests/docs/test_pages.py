@@ -13,6 +13,8 @@ from signoff.errors import Refusal
 from signoff_server.app import create_app
 from signoff_server.auth import SignedCookie
 from signoff_server.engine import Engine
+from signoff_server.options import STORE
+from signoff_server.settings import Settings
 from support.gated_source import GatedSource
 from support.markdown import PAGES, ROOT, code, links, tables
 from traceability import exempt_failures, failures_of
@@ -92,8 +94,23 @@ def test_every_frame_of_the_page_is_in_the_code_and_back(section: str) -> None:
 def test_the_codes_are_those_of_the_errors() -> None:
     (listed,) = [table for table in tables(_HTTP) if "`invalid_body`" in table[0]]
     assert {row[0].strip("`"): int(row[1]) for row in listed} == {
-        refusal.code: refusal.status for refusal in Refusal.__subclasses__() if _ours(refusal)
+        refusal.code: refusal.status
+        for refusal in Refusal.__subclasses__()
+        if refusal.__module__.startswith("signoff") and refusal.code != "internal"
     }
+
+
+def test_the_settings_are_those_of_the_command_line() -> None:
+    (listed,) = [table for table in tables(ROOT / "README.md") if "`SIGNOFF_HOST`" in str(table)]
+    shown = {row[0].strip("`"): row[2].strip("`") for row in listed}
+    defaults = {
+        f"SIGNOFF_{name.upper()}": field.default for name, field in Settings.model_fields.items()
+    }
+    assert set(shown) == set(defaults)
+    assert {name: shown[name] for name, value in defaults.items() if value} == {
+        name: str(value) for name, value in defaults.items() if value
+    }
+    assert shown["SIGNOFF_STORE"] == STORE
 
 
 def test_the_routes_are_those_of_the_application(tmp_path: Path) -> None:
@@ -135,7 +152,3 @@ def test_decisions_are_short() -> None:
 def _functions(path: Path) -> set[str]:
     tree = ast.parse(path.read_text("utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-
-
-def _ours(refusal: type[Refusal]) -> bool:
-    return refusal.__module__ == Refusal.__module__

@@ -122,7 +122,7 @@ async def test_a_segment_that_ended_can_be_replayed_until_something_happens(
 async def test_the_replay_ends_after_thirty_seconds() -> None:
     now = 100.0
     journal = MemoryJournal(lambda: now)
-    segment = journal.open(Thread(thread_id="t", id="thread_1"))
+    segment = journal.open(Thread(thread_id="t", internal_id="thread_1"))
     now += 10 * LINGER_SECONDS
     assert journal.get("thread_1") is segment  # it still runs
     segment.append([Completed()])
@@ -131,13 +131,13 @@ async def test_the_replay_ends_after_thirty_seconds() -> None:
     assert journal.get("thread_1") is segment
     now += 0.02
     assert journal.get("thread_1") is None
-    journal.open(Thread(thread_id="u", id="thread_2"))
+    journal.open(Thread(thread_id="u", internal_id="thread_2"))
     assert list(journal._segments) == ["thread_2"]
 
 
 async def test_a_newer_segment_is_not_dropped_with_an_older_one() -> None:
     journal = MemoryJournal(lambda: 0.0)
-    base = Thread(thread_id="t", id="thread_1")
+    base = Thread(thread_id="t", internal_id="thread_1")
     old, new = journal.open(base), journal.open(base)
     journal.drop("thread_1", old)
     assert journal.get("thread_1") is new
@@ -172,9 +172,9 @@ async def test_a_reader_that_leaves_stops_its_run_only_where_that_is_asked_for(
 async def test_a_reader_that_stays_to_the_end_stops_nothing(tmp_path: Path) -> None:
     async with opened(asking("c1"), tmp_path, on_disconnect="cancel") as engine:
         await ended(first := await send(engine))
-        first.left()
+        first.on_left()
         second = await answer(engine, {"c1": YES})
-        first.left()
+        first.on_left()
         assert isinstance(await ended(second), Completed)
 
 

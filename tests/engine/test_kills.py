@@ -93,7 +93,7 @@ async def only_what_was_approved(engine: object, begun: list[str]) -> None:
     def read(connection: Connection) -> None:
         row = threads.find(connection, ME, T)
         assert row is not None
-        for asked in asking.calls_of_thread(connection, row.id):
+        for asked in asking.calls_of_thread(connection, row.internal_id):
             call = asked.pending.call
             assert asked.hash == call_hash(call.name, call.inputs)
             if call.call_id in begun:

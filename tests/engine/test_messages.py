@@ -239,5 +239,5 @@ async def test_a_reset_thread_is_new_and_its_record_stays(tmp_path: Path) -> Non
         assert (await engine.thread(ME, T)).status == "new"
         assert (await engine.attach(ME, T, linger=True)).segment is None
         assert isinstance(await ended(await send(engine, id="u1")), Completed)
-        assert (await engine.thread(ME, T)).id != before.id
+        assert (await engine.thread(ME, T)).internal_id != before.internal_id
         assert [row.event for row in await audited(engine)] == ["run_started", "run_ended"]

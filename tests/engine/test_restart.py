@@ -191,7 +191,7 @@ async def test_b112_an_unreadable_thread_does_not_keep_the_others_from_being_ser
     async with opened(source, tmp_path) as engine:
         await ended(await send(engine, thread="broken"))
         await ended(await send(engine, thread="sound"))
-        broken = (await engine.thread(ME, "broken")).id
+        broken = (await engine.thread(ME, "broken")).internal_id
         await tamper(engine, "UPDATE threads SET status = 'running'")
         await tamper(engine, "UPDATE messages SET body = '[' WHERE thread_id = :id", {"id": broken})
     with caplog.at_level(logging.CRITICAL):

@@ -272,7 +272,7 @@ async def test_executed_means_approved_and_recorded(tmp_path: Path) -> None:
         def recorded(connection: Connection) -> dict[str, ExecutionRow]:
             row = threads.find(connection, ME, T)
             assert row is not None
-            return executions.find(connection, row.id, ["c1", "c2"])
+            return executions.find(connection, row.internal_id, ["c1", "c2"])
 
         found = await engine._store.read(recorded)
         assert {key: value.outcome for key, value in found.items()} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import orjson
@@ -56,7 +57,7 @@ SUSPENSION = Suspension(kind="approval", message_id="m2", calls=(PENDING, OTHER)
 HELLO = UserMessage(
     id="m1", seq=1, created_at=NOW, run_id="r1", content=(TextPart(text="Delete it"),)
 )
-THREAD = Thread(thread_id="t", id="i", status="running", messages=(HELLO,), run_id="r1")
+THREAD = Thread(thread_id="t", internal_id="i", status="running", messages=(HELLO,), run_id="r1")
 
 
 def adapter(thread: Thread = THREAD) -> NativeAdapter:
@@ -184,13 +185,13 @@ ANSWER = {
         pytest.param(
             Completed(),
             "completed",
-            {"status": "completed", "message": ANSWER, "pending": []},
+            {"status": "completed", "message": ANSWER, "pending": [], "answered": []},
             id="completed",
         ),
         pytest.param(
             Cancelled(),
             "cancelled",
-            {"status": "cancelled", "message": ANSWER, "pending": []},
+            {"status": "cancelled", "message": ANSWER, "pending": [], "answered": []},
             id="cancelled",
         ),
         pytest.param(
@@ -200,6 +201,7 @@ ANSWER = {
                 "status": "failed",
                 "message": ANSWER,
                 "pending": [],
+                "answered": [],
                 "error": {"code": "too_many_turns", "message": "Too many."},
             },
             id="failed",
@@ -221,6 +223,7 @@ def test_a_pause_lists_what_waits_and_shows_the_batch() -> None:
     _, made = encoded([TEXT, ready, Suspended(suspension=SUSPENSION)])
     assert made.reply["status"] == "awaiting_approval"
     assert made.reply["pending"] == [PENDING.to_json(), OTHER.to_json()]
+    assert made.reply["answered"] == []
     assert made.reply["message"] == ANSWER | {
         "type": "tool_call",
         "tools": [
@@ -303,6 +306,7 @@ def test_a_thread_that_stands_still_is_said_in_one_frame(status: ThreadStatus, n
     assert head == b"event: " + name.encode()
     assert orjson.loads(data) == made.reply
     assert made.reply["pending"] == ([PENDING.to_json()] if waits else [])
+    assert [action["id"] for action in made.reply["answered"]] == (["c2"] if waits else [])
     assert made.reply.get("error") == (
         {"code": "run_failed", "message": "The run failed."} if status == "failed" else None
     )
@@ -313,7 +317,7 @@ def test_a_thread_that_stands_still_is_said_in_one_frame(status: ThreadStatus, n
 def test_a_thread_hydrates_with_its_history_and_what_is_open() -> None:
     thread = Thread(
         thread_id="t",
-        id="i",
+        internal_id="i",
         status="awaiting_approval",
         messages=(HELLO,),
         run_id="r1",
@@ -335,7 +339,39 @@ def test_a_thread_hydrates_with_its_history_and_what_is_open() -> None:
             }
         ],
         "pending": [OTHER.to_json()],
+        "answered": [PENDING.to_json() | {"decision": "approve", "feedback": None}],
     }
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        pytest.param(Approve(), {"decision": "approve", "feedback": None}, id="approved"),
+        pytest.param(Approve(note="ok"), {"decision": "approve", "feedback": None}, id="noted"),
+        pytest.param(Reject(), {"decision": "reject", "feedback": None}, id="rejected"),
+        pytest.param(
+            Reject(reason="keep it"), {"decision": "reject", "feedback": "keep it"}, id="reason"
+        ),
+    ],
+)
+def test_a_partial_answer_is_shown_until_the_last_one(
+    decision: Approve | Reject, said: dict[str, JsonValue]
+) -> None:
+    thread = Thread(
+        thread_id="t",
+        status="awaiting_approval",
+        messages=(HELLO,),
+        run_id="r1",
+        suspension=SUSPENSION,
+        decisions={"c1": decision, "of-an-earlier-pause": Approve()},
+    )
+    made = adapter(thread)
+    shown = [PENDING.to_json() | said]
+    data = orjson.loads(made.close().partition(b"\ndata: ")[2])
+    assert (data["pending"], data["answered"]) == ([OTHER.to_json()], shown)
+    assert (made.reply["pending"], made.reply["answered"]) == ([OTHER.to_json()], shown)
+    carried_out = replace(thread, status="running", decisions={"c1": decision, "c2": Approve()})
+    assert NativeAdapter.open_actions(carried_out) == {"pending": [], "answered": []}
 
 
 def test_an_unknown_thread_is_empty() -> None:
@@ -345,6 +381,7 @@ def test_an_unknown_thread_is_empty() -> None:
         "status": "new",
         "messages": [],
         "pending": [],
+        "answered": [],
     }
 
 

@@ -86,7 +86,12 @@ async def test_the_json_reply_says_the_same(server: Server) -> None:
     response = await server.chat("t", message="hello")
     assert response.headers["content-type"] == "application/json"
     history = (await server.get("t/messages")).json()["messages"]
-    assert response.json() == {"status": "completed", "message": history[-1], "pending": []}
+    assert response.json() == {
+        "status": "completed",
+        "message": history[-1],
+        "pending": [],
+        "answered": [],
+    }
     assert history[-1]["content"] == [{"type": "text", "content": "Done."}]
 
 
@@ -105,6 +110,10 @@ async def test_answers_in_parts_reach_their_calls(server: Server) -> None:
     assert reply["status"] == "awaiting_approval"
     assert [action["id"] for action in reply["pending"]] == [first]
     assert server.source.executed == []
+    view = (await server.get("t")).json()
+    for shown in (reply, view):
+        said = [(one["id"], one["decision"], one["feedback"]) for one in shown["answered"]]
+        assert said == [(second, "reject", "keep it")]
 
     response = await server.client.post("/threads/t/chat", json={"decisions": {first: "approve"}})
     assert [name for name, _ in events(response)] == [
@@ -115,6 +124,8 @@ async def test_answers_in_parts_reach_their_calls(server: Server) -> None:
         "completed",
     ]
     assert server.source.executed == [(first, {"path": "/a"})]
+    assert events(response)[-1][1]["answered"] == []
+    assert (await server.get("t")).json()["answered"] == []
 
 
 async def test_a_second_pause_in_the_same_run(server: Server) -> None:
@@ -135,9 +146,15 @@ async def test_answers_from_elsewhere_are_acknowledged_and_the_run_goes_on(serve
     assert partial.status_code == 202
     assert partial.json()["status"] == "awaiting_approval"
     assert [action["id"] for action in partial.json()["pending"]] == [second]
+    assert [action["id"] for action in partial.json()["answered"]] == [first]
+    again = await server.client.post("/threads/t/chat", json={"decisions": {first: "approve"}})
+    assert events(again) == [
+        ("suspended", (await server.chat("t", decisions={first: "approve"})).json())
+    ]
 
     last = await server.client.post("/threads/t/approvals", json={"decisions": {second: "approve"}})
-    assert (last.status_code, last.json()) == (202, {"status": "running", "pending": []})
+    assert last.status_code == 202
+    assert last.json() == {"status": "running", "pending": [], "answered": []}
     attached = await server.get("t/stream")
     if attached.status_code == 200:
         assert events(attached)[-1][0] == "completed"
@@ -212,6 +229,7 @@ async def test_reading_does_not_make_a_thread(server: Server) -> None:
         "status": "new",
         "messages": [],
         "pending": [],
+        "answered": [],
     }
     assert (await server.get("x/messages")).json() == {"messages": [], "before": None}
     assert (await server.get("x/approvals")).json() == []
@@ -271,6 +289,7 @@ async def test_a_pause_outlives_the_process(tmp_path: Path) -> None:
         view = (await server.get("t")).json()
         assert view["status"] == "awaiting_approval"
         assert [action["id"] for action in view["pending"]] == waiting[1:]
+        assert [action["id"] for action in view["answered"]] == waiting[:1]
         reply = (await server.chat("t", decisions={waiting[1]: "approve"})).json()
         assert reply["status"] == "completed"
         assert [call_id for call_id, _ in server.source.executed] == waiting

@@ -46,6 +46,32 @@ async def test_health_and_readiness(engine: Engine) -> None:
         assert response.headers["retry-after"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code", "allow"),
+    [
+        pytest.param("GET", "/nothing", 404, "not_found", None, id="nothing"),
+        pytest.param("GET", "/threads/t/nothing", 404, "not_found", None, id="nothing-below"),
+        pytest.param(
+            "PUT", "/threads/t", 405, "method_not_allowed", "DELETE, GET, HEAD", id="two-routes"
+        ),
+        pytest.param("GET", "/threads/t/chat", 405, "method_not_allowed", "POST", id="one-route"),
+        pytest.param("PUT", "/ag-ui", 405, "method_not_allowed", "POST", id="ag-ui"),
+        pytest.param("DELETE", "/healthz", 405, "method_not_allowed", "GET, HEAD", id="health"),
+    ],
+)
+@pytest.mark.parametrize("below", ["", "/mounted"])
+async def test_what_no_route_takes_is_problem_json(
+    engine: Engine, method: str, path: str, status: int, code: str, allow: str | None, below: str
+) -> None:
+    app = create_app(engine, authenticate=by_header)
+    outer = Starlette(routes=[Mount(below, app=app)]) if below else app
+    async with browser(outer) as client:
+        response = await client.request(method, below + path)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers.get("allow") == allow
+
+
 async def test_the_engine_starts_on_first_use(engine: Engine) -> None:
     """A mounted application's lifespan does not run."""
     inner = Starlette(

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from typer.testing import CliRunner, Result
 
 from signoff import __version__
-from signoff_server import cli, serving
+from signoff_server import serving
 from signoff_server.settings import load_settings
 from signoff_server.store import schema
+from support.command import signoff, started
 
 SCENARIO = {
     "tools": [
@@ -51,31 +47,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("an_agent", "needs_more"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     (tmp_path / "scenario.json").write_text(json.dumps(SCENARIO))
-
-
-def signoff(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, list(arguments))
-
-
-@contextmanager
-def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command as a process, and the URL that it announced."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "signoff_server", *arguments, "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        first = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", first)
-        assert found is not None, first + (process.stderr.read() if process.poll() else "")
-        yield process, found[0]
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_version() -> None:
@@ -201,6 +172,11 @@ def test_a_pause_survives_a_kill_and_the_file_is_free_again() -> None:
             id="no-module",
         ),
         pytest.param(
+            ["serve", "no_such_package.agent:app"],
+            "There is no module 'no_such_package' here or among the installed packages.",
+            id="no-package",
+        ),
+        pytest.param(
             ["serve", "an_agent:nothing"], "an_agent has no 'nothing'.", id="no-such-name"
         ),
         pytest.param(
@@ -235,6 +211,7 @@ def test_what_a_user_did_wrong_is_a_sentence(arguments: list[str], sentence: str
     Path("needs_more.py").write_text("import not_installed\n")
     result = signoff(*arguments)
     assert result.exit_code == 1
+    assert list(Path().glob("*.lock*")) == []
     assert result.stderr.splitlines()[-1] == f"signoff: {sentence}"
     assert "Traceback" not in result.output
 
@@ -268,7 +245,9 @@ AGENT = textwrap.dedent(
 
 
 @pytest.mark.parametrize(
-    "bad", [("SIGNOFF_PORT", "many"), ("SIGNOFF_MODE", "wild")], ids=["port", "mode"]
+    "bad",
+    [("SIGNOFF_PORT", "many"), ("SIGNOFF_MODE", "wild"), ("SIGNOFF_LOG", "loud")],
+    ids=["port", "mode", "log"],
 )
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, bad: tuple[str, str]) -> None:
     monkeypatch.setenv(*bad)
@@ -280,9 +259,11 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, bad: tuple[str,
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIGNOFF_ALLOWED_ORIGINS", "https://a.example, https://b.example,")
     monkeypatch.setenv("SIGNOFF_MODE", "protective")
+    monkeypatch.setenv("SIGNOFF_LOG", "Info")
     settings = load_settings()
     assert settings.allowed_origins == ("https://a.example", "https://b.example")
     assert (settings.mode, settings.host, settings.port) == ("protective", "127.0.0.1", 0)
+    assert settings.log == "info"
 
 
 def test_a_taken_port_is_said() -> None:
@@ -302,9 +283,10 @@ def test_a_second_server_on_the_same_file_refuses_to_start() -> None:
 
 
 def test_migrate_makes_the_schema_and_can_be_repeated() -> None:
-    for _ in range(2):
+    made = f"There was no database: a new one is at {Path('new.db').resolve()}.\n"
+    for said in (made, ""):
         result = signoff("migrate", "--store", "sqlite:///new.db")
-        assert result.stdout == "sqlite:///new.db has the schema of this version.\n"
+        assert result.stdout == f"{said}sqlite:///new.db has the schema of this version.\n"
     with sqlite3.connect("new.db") as database:
         tables = database.execute("SELECT name FROM sqlite_master WHERE name = 'threads'")
         assert tables.fetchone() == ("threads",)

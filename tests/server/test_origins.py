@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from signoff_server.origins import OriginGuard
+from signoff.errors import ConfigurationError
+from signoff_server.origins import OriginGuard, check_origins
 
 pytestmark = pytest.mark.anyio
 
@@ -83,3 +84,30 @@ async def test_what_another_page_sends_is_refused(
 async def test_reading_needs_no_origin_but_the_right_name() -> None:
     assert (await ask("GET", {"origin": "https://evil.example"})).status_code == 200
     assert (await ask("GET", {"host": "evil.example"})).status_code == 403
+
+
+NOT_ORIGINS = [
+    "*",
+    "https://*",
+    "https://*.chat.example",
+    "chat.example",
+    "https://chat.example/page",
+    "null",
+    "https://",
+    "https://me@chat.example",
+    "ftp://chat.example",
+    "",
+]
+
+
+@pytest.mark.parametrize("origin", NOT_ORIGINS)
+def test_only_whole_origins_may_be_listed(origin: str) -> None:
+    with pytest.raises(ConfigurationError):
+        check_origins([LISTED, origin])
+
+
+def test_listed_origins_are_read_without_regard_to_case_and_a_last_slash() -> None:
+    assert check_origins(["HTTPS://Chat.Example/", "http://localhost:5173"]) == [
+        LISTED,
+        "http://localhost:5173",
+    ]

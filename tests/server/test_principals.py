@@ -19,7 +19,7 @@ each_protocol = pytest.mark.parametrize(
 async def test_reading_anothers_thread_shows_an_empty_one(world: World) -> None:
     await world.ask()
     get = world.client.get
-    empty = {"id": "t", "status": "new", "messages": [], "pending": []}
+    empty = {"id": "t", "status": "new", "messages": [], "pending": [], "answered": []}
     assert (await get("/threads/t", headers=OTHER)).json() == empty
     assert (await get("/threads/t/messages", headers=OTHER)).json()["messages"] == []
     assert (await get("/threads/t/approvals", headers=OTHER)).json() == []

@@ -52,7 +52,7 @@ class FakeSegment:
 @dataclass
 class FakeAttachment:
     segment: FakeSegment | None
-    left: Callable[[], None] = lambda: None
+    on_left: Callable[[], None] = lambda: None
 
 
 @dataclass
@@ -214,7 +214,7 @@ async def test_the_end_of_a_response_is_reported_however_it_ends(leaves: bool) -
     over: list[str] = []
     client = Client()
     segment = FakeSegment([[text("a")]], hangs=True) if leaves else FakeSegment([[Completed()]])
-    attachment = FakeAttachment(segment, left=lambda: over.append("over"))
+    attachment = FakeAttachment(segment, on_left=lambda: over.append("over"))
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(stream(WordAdapter(), attachment), SCOPE, client.receive, client.send)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -208,6 +210,7 @@ async def test_a_file_that_is_no_database_of_signoffs_is_refused(
     foreign.dispose()
     with pytest.raises(ConfigurationError, match=r"foreign\.db cannot be used"):
         await Store(f"sqlite:///{tmp_path}/foreign.db", migrate=migrate).open()
+    assert [name for name in os.listdir(tmp_path) if "lock" in name] == []
 
 
 async def test_one_server_holds_the_file_until_it_closes(tmp_path: Path) -> None:
@@ -223,6 +226,28 @@ async def test_one_server_holds_the_file_until_it_closes(tmp_path: Path) -> None
         await first.write(scalar("SELECT 1"))
     assert await second.read(scalar("SELECT 1")) == 1
     await second.close()
+
+
+async def test_a_lock_that_was_removed_meanwhile_is_not_taken_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process opened the same file first, found it to be no database, and took its lock
+    away while this one waited for its turn."""
+    lock = tmp_path / "signoff.db.lock"
+    take = fcntl.flock
+
+    def take_late(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", take)
+        lock.unlink()
+        take(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", take_late)
+    first, second = store_in(tmp_path), store_in(tmp_path)
+    await first.open()
+    assert lock.exists()
+    with pytest.raises(ConfigurationError, match="Another signoff server"):
+        await second.open()
+    await first.close()
 
 
 @pytest.mark.parametrize(

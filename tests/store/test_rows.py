@@ -62,7 +62,7 @@ def test_b113_a_pending_call_reads_back_equal(pending: PendingCall) -> None:
 @given(decisions)
 def test_b113_a_decision_reads_back_equal(decision: Decision) -> None:
     note = decision.note if isinstance(decision, Approve) else None
-    assert rows.decision_from_text(rows.decision_text(decision), note) == decision
+    assert rows.decision_from_text(rows.decision_to_text(decision), note) == decision
 
 
 @given(outcomes)
@@ -99,7 +99,7 @@ async def test_b113_a_whole_suspension_reads_back_equal_from_the_database(tmp_pa
         )
 
         def work(connection: Connection) -> None:
-            row = threads.find_or_create(connection, ME, key, id=key, now=NOW)
+            row = threads.find_or_create(connection, ME, key, internal_id=key, now=NOW)
             threads.create_run(
                 connection, key, id=key, source="s", assistant_id="a", client=client, now=NOW
             )
@@ -121,7 +121,7 @@ async def test_b113_a_whole_suspension_reads_back_equal_from_the_database(tmp_pa
             run = threads.get_run(connection, key)
             assert (run.client, run.queued, run.state) == (client, (queued,), b"\x00\xff")
             assert transcript.read(connection, key) == (queued,)
-            again = threads.get(connection, row.id)
+            again = threads.get(connection, row.internal_id)
             assert again is not None
             assert again.state == state
             asking.move(connection, open_one, SuspensionEvent.ANSWERED, NOW)

@@ -93,7 +93,7 @@ async def audited(engine: Engine, thread: str = T, principal: Principal = ME) ->
     def read(connection: Connection) -> list[AuditRow]:
         row = threads.find(connection, principal, thread)
         assert row is not None
-        return audit.read(connection, row.id)
+        return audit.read(connection, row.internal_id)
 
     return await engine._store.read(read)
 

@@ -101,7 +101,7 @@ def ran(call_id: str, value: JsonValue = None) -> list[RunEvent]:
 
 def play(segments: Sequence[Segment], thread: Thread | None = None) -> Iterator[Moment]:
     """Play the segments on a thread, as the engine does."""
-    current = thread or Thread(thread_id="t1", id="thread_1")
+    current = thread or Thread(thread_id="t1", internal_id="thread_1")
     for segment in segments:
         before = _begin(current, segment)
         current = _store(before, segment.events)

@@ -61,6 +61,7 @@ class NativeAdapter(StreamAdapter):
     translate: Final = staticmethod(translation.translate)
     translate_decisions: Final = staticmethod(translation.translate_decisions)
     hydrate: Final = staticmethod(hydration.hydrate)
+    open_actions: Final = staticmethod(hydration.open_actions)
 
     def __init__(self, thread: Thread, *, clock: Callable[[], datetime] = _utc_now) -> None:
         self._thread = thread
@@ -110,6 +111,7 @@ class NativeAdapter(StreamAdapter):
                 [*self._thread.messages, *folded], self._thread.run_id or ""
             ),
             "pending": [],
+            "answered": [],
         }
         if isinstance(terminal, Suspended):
             self._reply["pending"] = [call.to_json() for call in terminal.suspension.calls]

@@ -45,26 +45,36 @@ class Failure(TypedDict):
     message: str
 
 
-class Reply(TypedDict):
+class OpenActions(TypedDict):
+    """What a pause asks, while it is open.
+
+    ``pending`` are the actions that wait for a person, ``answered`` those that have an answer:
+    their ``decision`` is ``approve`` or ``reject``, their ``feedback`` the reason of a rejection.
+    Nothing runs before the last of them is answered.
+    """
+
+    pending: list[dict[str, JsonValue]]
+    answered: list[dict[str, JsonValue]]
+
+
+class Reply(OpenActions):
     """How a thread stands after a request.
 
     ``message`` is the newest assistant message of the newest run, null where there is none;
-    ``pending`` are the actions that wait for a person; ``error`` stands beside ``failed`` only.
+    ``error`` stands beside ``failed`` only.
     """
 
     status: ThreadStatus
     message: JsonMessage | None
-    pending: list[dict[str, JsonValue]]
     error: NotRequired[Failure]
 
 
-class ThreadDocument(TypedDict):
+class ThreadDocument(OpenActions):
     """A whole thread, as ``GET /threads/{id}`` returns it."""
 
     id: str
     status: ThreadStatus
     messages: list[JsonMessage]
-    pending: list[dict[str, JsonValue]]
 
 
 def progress(event: Progress) -> tuple[str, dict[str, JsonValue]]:

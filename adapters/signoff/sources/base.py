@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol, TypeAlias
 
 from ..commands import ClientContext
@@ -66,6 +67,10 @@ class CancelSignal(Protocol):
     def is_set(self) -> bool: ...
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """Everything a source gets for one segment.
@@ -85,6 +90,7 @@ class RunRequest:
         new_id: makes an id from a prefix, for messages and for calls that have none.
         used_call_ids: callIds the thread has used beside those in ``history``: what a regenerate
             superseded keeps its ids, and the ledger would take a new call for the old one.
+        clock: aware UTC now, for messages that the source itself makes of its events.
     """
 
     thread_id: str
@@ -100,6 +106,7 @@ class RunRequest:
     cancel: CancelSignal
     new_id: Callable[[str], str]
     used_call_ids: frozenset[str] = frozenset()
+    clock: Callable[[], datetime] = _utc_now
 
 
 class RunSource(Protocol):

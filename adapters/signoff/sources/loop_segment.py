@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import assert_never
 
 from ..errors import CorruptRecord, NotApproved
@@ -36,9 +35,6 @@ from .models.base import Model, ModelRequest
 
 _LOG = logging.getLogger("signoff")
 
-# Models are not told when something was said; the engine stamps what it stores.
-_NO_TIME = datetime.fromtimestamp(0, UTC)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopSettings:
@@ -61,8 +57,8 @@ class LoopSegment:
         answers = request.input if isinstance(request.input, Answers) else Answers(decisions={})
         self._recorder = Recorder(
             run_id=request.run_id,
-            clock=lambda: _NO_TIME,
-            next_seq=len(request.history) + 1,
+            clock=request.clock,
+            next_seq=request.history[-1].seq + 1 if request.history else 1,
             batch=last_batch(request.history),
             decisions=answers.decisions,
             queued=answers.messages,

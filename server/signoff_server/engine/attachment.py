@@ -27,7 +27,7 @@ class Attachment:
         segment: events from the first one on, for any number of readers.
         started: this very request started the segment.
         skipped: callIds of echoes: entries of a page's past that differ from the record.
-        left: to be called when the response is over, however it ended. It stops a segment that
+        on_left: to be called when the response is over, however it ended. It stops a segment that
             still runs, if this request started it and the engine's ``on_disconnect`` is ``cancel``.
     """
 
@@ -35,4 +35,4 @@ class Attachment:
     segment: Segment | None = None
     started: bool = False
     skipped: tuple[str, ...] = ()
-    left: Callable[[], None] = _nothing
+    on_left: Callable[[], None] = _nothing

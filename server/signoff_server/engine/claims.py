@@ -86,7 +86,7 @@ class Claims:
             raise InvalidBody("There is no message to send.")
         now = self._clock()
         row = threads.find_or_create(
-            connection, principal, thread_id, id=self._new_id("thread"), now=now
+            connection, principal, thread_id, internal_id=self._new_id("thread"), now=now
         )
         relation = self._relation(connection, row, command)
         if relation == "repeat":
@@ -94,11 +94,10 @@ class Claims:
         _require_idle(row)
         run_id = self._new_id("run")
         self._append_users(connection, row, run_id, command)
-        if command.client.has_state:
-            threads.set_state(connection, row.id, command.client.state)
+        row = _with_state(connection, row, command)
         threads.create_run(
             connection,
-            row.id,
+            row.internal_id,
             id=run_id,
             source=source,
             assistant_id=self._new_id("msg"),
@@ -115,7 +114,7 @@ class Claims:
             means="person",
             protocol=protocol,
         )
-        return self._claim(connection, row, run_id)
+        return self._claim(connection, row, run_id, load_suspension(connection, row))
 
     def decide(
         self,
@@ -137,7 +136,7 @@ class Claims:
         current = load_suspension(connection, row)
         suspension = current if row.status != "running" else None
         calls = asking.find_calls(
-            connection, row.id, command.decisions, suspension.id if suspension else None
+            connection, row.internal_id, command.decisions, suspension.id if suspension else None
         )
         plan = plan_answers(command, suspension=suspension, calls=calls, actor=principal.id)
         if suspension is None or not plan.stage:
@@ -156,16 +155,16 @@ class Claims:
         suspension: SuspensionRow,
         command: Decide,
     ) -> Claim:
-        if row.run_id is None:
+        run_id = row.run_id
+        if run_id is None:
             raise LookupError("A suspended thread has a run.")
-        asking.move(connection, suspension, SuspensionEvent.ANSWERED, self._clock())
-        if command.client.has_state:
-            threads.set_state(connection, row.id, command.client.state)
+        claimed = asking.move(connection, suspension, SuspensionEvent.ANSWERED, self._clock())
+        row = _with_state(connection, row, command)
         if command.messages:
-            self._queue(connection, row, row.run_id, command.messages)
-        return self._claim(connection, row, row.run_id)
+            self._queue_behind_results(connection, row, run_id, command.messages)
+        return self._claim(connection, row, run_id, claimed)
 
-    def _queue(
+    def _queue_behind_results(
         self,
         connection: Connection,
         row: ThreadRow,
@@ -188,7 +187,9 @@ class Claims:
         protocol: str,
     ) -> None:
         now = self._clock()
-        asking.stage(connection, row.id, decisions, actor=principal.id, protocol=protocol, now=now)
+        asking.stage(
+            connection, row.internal_id, decisions, actor=principal.id, protocol=protocol, now=now
+        )
         for call_id, decision in decisions.items():
             approved = isinstance(decision, Approve)
             audit.write(
@@ -203,21 +204,24 @@ class Claims:
                 detail=decision.note if isinstance(decision, Approve) else decision.reason,
             )
 
-    def _claim(self, connection: Connection, row: ThreadRow, run_id: str) -> Claim:
-        fence = threads.claim(connection, row, run_id, self._clock())
-        stored = threads.get(connection, row.id)
-        if stored is None or stored.fence != fence:
-            raise LookupError("A claimed thread is there.")
+    def _claim(
+        self,
+        connection: Connection,
+        row: ThreadRow,
+        run_id: str,
+        suspension: SuspensionRow | None,
+    ) -> Claim:
+        claimed = threads.claim(connection, row, run_id, self._clock())
         run = threads.get_run(connection, run_id)
-        base = load_thread_of_run(connection, stored, run)
+        base = load_thread_of_run(connection, claimed, run, suspension)
         answers = Answers(decisions=base.decisions, messages=base.queued)
         return Claim(
-            row=stored,
+            row=claimed,
             base=base,
             run=run,
             input=UserTurn() if base.suspension is None else answers,
-            next_seq=transcript.next_seq(connection, row.id),
-            used_call_ids=transcript.superseded_call_ids(connection, row.id),
+            next_seq=transcript.next_seq(connection, row.internal_id),
+            used_call_ids=transcript.superseded_call_ids(connection, row.internal_id),
         )
 
     def _relation(
@@ -227,9 +231,9 @@ class Claims:
         newest = command.messages[-1]
         if newest.id is None:
             return "new"
-        known = transcript.find(connection, row.id, newest.id)
+        known = transcript.find(connection, row.internal_id, newest.id)
         if known is None:
-            known = self._queued(connection, row, newest.id)
+            known = self._find_queued(connection, row, newest.id)
             return "new" if known is None or known.content != newest.content else "repeat"
         if not isinstance(known, UserMessage):
             raise InvalidBody("The message's id is taken.")
@@ -237,10 +241,10 @@ class Claims:
         if same and (not command.regenerate or row.status == "running"):
             return "repeat"
         _require_idle(row)
-        transcript.supersede(connection, row.id, known.seq + 1 if same else known.seq)
+        transcript.supersede(connection, row.internal_id, known.seq + 1 if same else known.seq)
         return "new"
 
-    def _queued(
+    def _find_queued(
         self, connection: Connection, row: ThreadRow, message_id: str
     ) -> UserMessage | None:
         """The message beside answers that waits for the results of a batch."""
@@ -255,7 +259,7 @@ class Claims:
         new = self._unknown(connection, row, run_id, command.messages)
         # With the fence of the segment before: the message belongs to what the new segment's
         # readers are given first.
-        transcript.append(connection, row.id, row.fence, new)
+        transcript.append(connection, row.internal_id, row.fence, new)
 
     def _unknown(
         self,
@@ -264,10 +268,10 @@ class Claims:
         run_id: str,
         inputs: tuple[UserInput, ...],
     ) -> tuple[UserMessage, ...]:
-        seq = transcript.next_seq(connection, row.id)
+        seq = transcript.next_seq(connection, row.internal_id)
         new: list[UserMessage] = []
         for item in inputs:
-            if item.id is not None and transcript.find(connection, row.id, item.id):
+            if item.id is not None and transcript.find(connection, row.internal_id, item.id):
                 continue
             new.append(
                 UserMessage(
@@ -279,6 +283,14 @@ class Claims:
                 )
             )
         return tuple(new)
+
+
+def _with_state(connection: Connection, row: ThreadRow, command: SendMessage | Decide) -> ThreadRow:
+    """Keep the client's shared state, where it sent one."""
+    if not command.client.has_state:
+        return row
+    threads.set_state(connection, row.internal_id, command.client.state)
+    return replace(row, state=command.client.state)
 
 
 def _require_idle(row: ThreadRow) -> None:

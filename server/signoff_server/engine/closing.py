@@ -103,11 +103,11 @@ class Closing:
         return end_from_record(connection, self._segment.thread, Failed(), self._stamps)
 
     def _log(self, what: str, error: Exception) -> None:
-        log_failure(what, self._segment.thread.id, self._segment.run_id, error)
+        log_failure(what, self._segment.thread.internal_id, self._segment.run_id, error)
 
 
-def log_failure(what: str, thread_id: str, run_id: str, error: BaseException) -> None:
+def log_failure(what: str, internal_id: str, run_id: str, error: BaseException) -> None:
     """Log a failure by its ids and its type: exception texts and traces can hold inputs and
     secrets, so they are for debugging only."""
-    _LOG.error("%s. thread=%s run=%s error=%s", what, thread_id, run_id, type(error).__name__)
+    _LOG.error("%s. thread=%s run=%s error=%s", what, internal_id, run_id, type(error).__name__)
     _LOG.debug("Details of the failure", exc_info=error)

@@ -20,7 +20,7 @@ from signoff.history import Recorder
 from signoff.json_text import JsonValue
 from signoff.sources.base import RunRequest, RunSource
 
-from .. import journal
+from ..journal import Segment
 from .clock import DurableWork
 from .closing import Closing, log_failure
 from .ledger import LostClaim, SegmentLedger, Stopped
@@ -37,7 +37,7 @@ class SegmentDriver:
     """One segment on its way.
 
     Args:
-        journal: where its events go, for readers.
+        segment: where its events go, for readers.
         source: the agent.
         request: what the source gets; ``ledger`` is this segment's, ``cancel`` is ``stop``.
         ledger: the same, to see whether a call is under way.
@@ -50,7 +50,7 @@ class SegmentDriver:
     def __init__(
         self,
         *,
-        journal: journal.Segment,
+        segment: Segment,
         source: RunSource,
         request: RunRequest,
         ledger: SegmentLedger,
@@ -59,7 +59,7 @@ class SegmentDriver:
         stop: asyncio.Event,
         stop_grace_seconds: float,
     ) -> None:
-        self.journal = journal
+        self.segment = segment
         self._source = source
         self._request = request
         self._ledger = ledger
@@ -92,8 +92,8 @@ class SegmentDriver:
         self._over = True
         await self._ledger.landed()
         events = await self._work.run(self._closing.store(terminal, self._state))
-        self.journal.append(events)
-        self.journal.end()
+        self.segment.append(events)
+        self.segment.end()
         # Only now: readers do not wait for an agent's own clean-up (B103).
         await self._let_go(pump)
 
@@ -165,7 +165,7 @@ class SegmentDriver:
             self._state = (event.value,)
         self._rules.check(event)
         self._recorder.record(event)
-        self.journal.append([event])
+        self.segment.append([event])
 
     async def _let_go(self, pump: asyncio.Task[Terminal]) -> None:
         cleaning = asyncio.ensure_future(self._clean_up(pump))

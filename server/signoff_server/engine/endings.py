@@ -78,29 +78,31 @@ def end_segment(
     if isinstance(terminal, Suspended):
         terminal = replace(terminal, suspension=_publishable(terminal.suspension, segment, stamps))
     else:
-        results = _close_calls(connection, thread.id, recorder.open_calls(), segment.decisions)
+        results = _close_calls(
+            connection, thread.internal_id, recorder.open_calls(), segment.decisions
+        )
         for result in results:
             recorder.record(result)
         segment.left_behind.extend(results)
     recorder.record(terminal)
-    transcript.append(connection, thread.id, thread.fence, recorder.unstored)
+    transcript.append(connection, thread.internal_id, thread.fence, recorder.unstored)
     threads.set_queued(connection, segment.run_id, recorder.queued)
     if client_state is not None:
-        threads.set_state(connection, thread.id, client_state[0])
+        threads.set_state(connection, thread.internal_id, client_state[0])
     _close_suspension(connection, thread, terminal, stamps)
     if isinstance(terminal, Suspended):
         _store_suspension(connection, segment, terminal, stamps)
     else:
         _store_run_end(connection, segment, terminal, stamps)
-    threads.set_status(connection, thread.id, _status(terminal), stamps.clock())
+    threads.set_status(connection, thread.internal_id, _status(terminal), stamps.clock())
     return [*segment.left_behind, terminal]
 
 
-def fingerprint(key: bytes, thread_id: str, call: ToolCall) -> str:
+def fingerprint(key: bytes, internal_id: str, call: ToolCall) -> str:
     """The published fingerprint of a call: keyed, so that it tells nothing of inputs that could be
     guessed, and bound to its thread and callId. The parts are a JSON list: joined by a separator,
     two different calls could give the same text (B82)."""
-    text = dumps(["signoff-call-v1", thread_id, call.call_id, call_hash(call.name, call.inputs)])
+    text = dumps(["signoff-call-v1", internal_id, call.call_id, call_hash(call.name, call.inputs)])
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -120,7 +122,10 @@ def _publishable(suspension: Suspension, segment: LiveSegment, stamps: Stamps) -
     return replace(
         suspension,
         calls=tuple(
-            replace(pending, fingerprint=fingerprint(stamps.key, segment.thread.id, pending.call))
+            replace(
+                pending,
+                fingerprint=fingerprint(stamps.key, segment.thread.internal_id, pending.call),
+            )
             for pending in suspension.calls
         ),
     )
@@ -133,7 +138,7 @@ def _store_suspension(
     threads.pause_run(connection, segment.run_id, terminal.state)
     asking.store(
         connection,
-        segment.thread.id,
+        segment.thread.internal_id,
         segment.run_id,
         terminal.suspension,
         id=stamps.new_id("sus"),
@@ -171,7 +176,7 @@ def _store_run_end(
 def _close_suspension(
     connection: Connection, thread: ThreadRow, terminal: Terminal, stamps: Stamps
 ) -> None:
-    answered = asking.current(connection, thread.id)
+    answered = asking.current(connection, thread.internal_id)
     if answered is None:
         return
     carried_out = isinstance(terminal, (Completed, Suspended))
@@ -181,12 +186,12 @@ def _close_suspension(
 
 def _close_calls(
     connection: Connection,
-    thread_id: str,
+    internal_id: str,
     calls: Iterable[ToolCall],
     decisions: Mapping[str, Decision],
 ) -> list[ToolResult]:
     open_calls = list(calls)
-    begun = executions.find(connection, thread_id, [call.call_id for call in open_calls])
+    begun = executions.find(connection, internal_id, [call.call_id for call in open_calls])
     return [
         ToolResult(
             message_id=result_message_id(call.call_id),

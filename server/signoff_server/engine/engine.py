@@ -161,13 +161,13 @@ class Engine:
             Unavailable: the thread runs, but not here.
         """
         thread = await self.thread(principal, thread_id)
-        segment = self._segments.get(thread.id)
+        segment = self._segments.get(thread.internal_id)
         if thread.status == "running":
             if segment is None or segment.ended:
                 # Claimed a moment ago: its segment is there right after the commit, and so before
                 # the end of any later transaction.
                 await self._store.write(_nothing)
-                segment = self._segments.get(thread.id)
+                segment = self._segments.get(thread.internal_id)
             if segment is None:
                 raise Unavailable(retry_after_seconds=1)
             return Attachment(thread=segment.base, segment=segment)
@@ -276,7 +276,7 @@ class Engine:
         )
         if self._on_disconnect == "continue":
             return attachment
-        return replace(attachment, left=partial(self._segments.leave, segment))
+        return replace(attachment, on_left=partial(self._segments.leave, segment))
 
 
 def _nothing(_connection: Connection) -> None:

@@ -125,14 +125,18 @@ class SegmentLedger:
 
     def _record_begin(self, call: ToolCall, connection: Connection) -> Outcome | None:
         hold(connection, self._thread)
-        known = executions.find(connection, self._thread.id, [call.call_id])
+        known = executions.find(connection, self._thread.internal_id, [call.call_id])
         if call.call_id in known:
             return known[call.call_id].outcome or Indeterminate()
         self._check_announced(call)
         self._check_approval(connection, call)
-        transcript.append(connection, self._thread.id, self._thread.fence, self._recorder.unstored)
+        transcript.append(
+            connection, self._thread.internal_id, self._thread.fence, self._recorder.unstored
+        )
         now = self._clock()
-        executions.begin(connection, self._thread.id, self._run_id, self._thread.fence, call, now)
+        executions.begin(
+            connection, self._thread.internal_id, self._run_id, self._thread.fence, call, now
+        )
         audit.write(connection, self._thread, "began", now=now, run_id=self._run_id, call=call)
         return None
 
@@ -144,7 +148,7 @@ class SegmentLedger:
         now = self._clock()
         holds = holds_thread(connection, self._thread)
         if holds:
-            executions.finish(connection, self._thread.id, call.call_id, outcome, now)
+            executions.finish(connection, self._thread.internal_id, call.call_id, outcome, now)
         audit.write(
             connection,
             self._thread,
@@ -162,7 +166,7 @@ class SegmentLedger:
             raise NotApproved("A call was about to run that is not an open call of the batch.")
 
     def _check_approval(self, connection: Connection, call: ToolCall) -> None:
-        asked = asking.find_calls(connection, self._thread.id, [call.call_id], None)
+        asked = asking.find_calls(connection, self._thread.internal_id, [call.call_id], None)
         record = asked.get(call.call_id)
         if record is None:
             return
@@ -174,7 +178,7 @@ class SegmentLedger:
 
 def holds_thread(connection: Connection, thread: ThreadRow) -> bool:
     """Whether, inside a writing transaction, the segment still has its thread."""
-    row = threads.get(connection, thread.id)
+    row = threads.get(connection, thread.internal_id)
     return row is not None and row.fence == thread.fence and row.status == "running"
 
 

@@ -36,10 +36,15 @@ async def end_interrupted(store: Store, stamps: Stamps) -> None:
                 partial(end_from_record, row=row, terminal=INTERRUPTED, stamps=stamps)
             )
         except CorruptRecord:
-            _LOG.critical("A thread cannot be read. thread=%s run=%s", row.id, row.run_id)
+            _LOG.critical("A thread cannot be read. thread=%s run=%s", row.internal_id, row.run_id)
             # So that it can be reset; nothing of it runs.
             await store.write(
-                partial(threads.set_status, thread_id=row.id, status="failed", now=stamps.clock())
+                partial(
+                    threads.set_status,
+                    internal_id=row.internal_id,
+                    status="failed",
+                    now=stamps.clock(),
+                )
             )
 
 
@@ -52,12 +57,12 @@ def end_from_record(
         CorruptRecord: the thread cannot be read.
     """
     base = load_thread(connection, row)
-    messages = transcript.read(connection, row.id)
+    messages = transcript.read(connection, row.internal_id)
     run_id = row.run_id or ""
     recorder = Recorder(
         run_id=run_id,
         clock=stamps.clock,
-        next_seq=transcript.next_seq(connection, row.id),
+        next_seq=transcript.next_seq(connection, row.internal_id),
         batch=last_batch(messages),
         decisions=base.decisions,
         queued=base.queued,

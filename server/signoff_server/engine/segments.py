@@ -59,36 +59,36 @@ class Segments:
         self._tasks: set[asyncio.Task[None]] = set()
         self._unended: dict[str, ThreadRow] = {}
 
-    def get(self, thread_id: str) -> Segment | None:
+    def get(self, internal_id: str) -> Segment | None:
         """The thread's newest segment, running or ended a moment ago."""
-        return self._journal.get(thread_id)
+        return self._journal.get(internal_id)
 
-    def forget(self, thread_id: str) -> None:
+    def forget(self, internal_id: str) -> None:
         """The thread's last segment is not to be replayed any more."""
-        self._journal.drop(thread_id)
+        self._journal.drop(internal_id)
 
     def launch(self, principal: Principal, claim: Claim) -> Segment:
         """Run a claimed segment, detached from who asked for it; returns what it will say."""
-        journal = self._journal.open(claim.base)
-        driver = self._driver(principal, claim, journal)
-        self._drivers[claim.row.id] = driver
+        segment = self._journal.open(claim.base)
+        driver = self._driver(principal, claim, segment)
+        self._drivers[claim.row.internal_id] = driver
         task = asyncio.get_running_loop().create_task(driver.drive())
         self._tasks.add(task)
-        task.add_done_callback(lambda done: self._landed(done, claim.row.id, driver))
-        return journal
+        task.add_done_callback(lambda done: self._landed(done, claim.row.internal_id, driver))
+        return segment
 
-    def stop(self, thread_id: str) -> bool:
+    def stop(self, internal_id: str) -> bool:
         """Ask the thread's running segment to end; False if none runs here."""
-        driver = self._drivers.get(thread_id)
-        if driver is None or driver.journal.ended:
+        driver = self._drivers.get(internal_id)
+        if driver is None or driver.segment.ended:
             return False
         driver.stop()
         return True
 
     def leave(self, segment: Segment) -> None:
         """Whoever started the segment is gone: stop it, if it still runs."""
-        driver = self._drivers.get(segment.base.id)
-        if driver is not None and driver.journal is segment:
+        driver = self._drivers.get(segment.base.internal_id)
+        if driver is not None and driver.segment is segment:
             driver.stop()
 
     async def end_unended(self) -> None:
@@ -99,7 +99,7 @@ class Segments:
         """
         for row in list(self._unended.values()):
             await self._store.write(partial(self._end_unended, row))
-            self._unended.pop(row.id, None)
+            self._unended.pop(row.internal_id, None)
 
     @property
     def has_unended(self) -> bool:
@@ -119,23 +119,23 @@ class Segments:
             await asyncio.wait(self._tasks)
 
     def _could_not_end(self, row: ThreadRow) -> None:
-        self._unended[row.id] = row
+        self._unended[row.internal_id] = row
 
     def _end_unended(self, row: ThreadRow, connection: Connection) -> None:
         if holds_thread(connection, row):
             end_from_record(connection, row, Failed(), self._stamps())
 
-    def _driver(self, principal: Principal, claim: Claim, journal: Segment) -> SegmentDriver:
+    def _driver(self, principal: Principal, claim: Claim, segment: Segment) -> SegmentDriver:
         stamps = self._stamps()
         recorder = Recorder.after(claim.base, clock=stamps.clock, next_seq=claim.next_seq)
         stop = asyncio.Event()
         ledger = SegmentLedger(self._store, claim.row, claim.run.id, recorder, stamps.clock, stop)
-        segment = LiveSegment(
+        live = LiveSegment(
             thread=claim.row, run_id=claim.run.id, recorder=recorder, decisions=claim.base.decisions
         )
         request = RunRequest(
             thread_id=claim.base.thread_id,
-            internal_id=claim.row.id,
+            internal_id=claim.row.internal_id,
             run_id=claim.run.id,
             input=claim.input,
             history=claim.base.messages,
@@ -147,25 +147,26 @@ class Segments:
             cancel=stop,
             new_id=stamps.new_id,
             used_call_ids=claim.used_call_ids,
+            clock=stamps.clock,
         )
         return SegmentDriver(
-            journal=journal,
+            segment=segment,
             source=self._sources.get(claim.run.source, _MISSING_SOURCE),
             request=request,
             ledger=ledger,
             recorder=recorder,
-            closing=Closing(self._store, segment, stamps, self._could_not_end),
+            closing=Closing(self._store, live, stamps, self._could_not_end),
             stop=stop,
             stop_grace_seconds=self._grace,
         )
 
-    def _landed(self, task: asyncio.Task[None], thread_id: str, driver: SegmentDriver) -> None:
+    def _landed(self, task: asyncio.Task[None], internal_id: str, driver: SegmentDriver) -> None:
         self._tasks.discard(task)
-        if self._drivers.get(thread_id) is driver:
-            del self._drivers[thread_id]
+        if self._drivers.get(internal_id) is driver:
+            del self._drivers[internal_id]
         # A suspended thread costs no memory once nobody can ask for its last segment any more.
         asyncio.get_running_loop().call_later(
-            LINGER_SECONDS, self._journal.drop, thread_id, driver.journal
+            LINGER_SECONDS, self._journal.drop, internal_id, driver.segment
         )
 
 

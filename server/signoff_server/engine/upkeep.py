@@ -30,17 +30,17 @@ class Upkeep:
 
     async def stop(self, principal: Principal, thread_id: str) -> bool:
         row = await self._store.write(partial(self._record_stop, principal, thread_id))
-        return row is not None and self._segments.stop(row.id)
+        return row is not None and self._segments.stop(row.internal_id)
 
     async def reset(self, principal: Principal, thread_id: str) -> None:
         row = await self._store.write(partial(self._remove, principal, thread_id))
         if row is not None:
-            self._segments.forget(row.id)
+            self._segments.forget(row.internal_id)
 
     async def renew_assistant_id(self, principal: Principal, thread_id: str) -> str:
         row, assistant_id = await self._store.write(partial(self._renew, principal, thread_id))
         if row.status != "running":
-            self._segments.forget(row.id)
+            self._segments.forget(row.internal_id)
         return assistant_id
 
     def _record_stop(
@@ -63,7 +63,7 @@ class Upkeep:
         if row.status == "running":
             raise RunInProgress(retry_after_seconds=1)
         self._audit(connection, row, "reset", principal)
-        threads.remove(connection, row.id)
+        threads.remove(connection, row.internal_id)
         return row
 
     def _renew(

@@ -20,22 +20,24 @@ def load_thread(connection: Connection, row: ThreadRow) -> Thread:
         CorruptRecord: what is stored does not add up.
     """
     run = threads.get_run(connection, row.run_id) if row.run_id else None
-    return load_thread_of_run(connection, row, run)
+    return load_thread_of_run(connection, row, run, load_suspension(connection, row))
 
 
-def load_thread_of_run(connection: Connection, row: ThreadRow, run: RunRow | None) -> Thread:
-    """The same, where the newest run has been read already."""
-    asked = asking.calls_of_thread(connection, row.id)
-    suspension, decisions = _suspension(load_suspension(connection, row), asked)
+def load_thread_of_run(
+    connection: Connection, row: ThreadRow, run: RunRow | None, current: SuspensionRow | None
+) -> Thread:
+    """The same, where the newest run and the suspension have been read already."""
+    asked = asking.calls_of_thread(connection, row.internal_id)
+    suspension, decisions = _suspension(current, asked)
     return Thread(
-        thread_id=row.client_id,
-        id=row.id,
+        thread_id=row.thread_id,
+        internal_id=row.internal_id,
         status=row.status,
         messages=transcript.read(
-            connection, row.id, before_fence=row.fence if row.status == "running" else None
+            connection, row.internal_id, before_fence=row.fence if row.status == "running" else None
         ),
         run_id=row.run_id,
-        assistant_ids=threads.assistant_ids(connection, row.id),
+        assistant_ids=threads.assistant_ids(connection, row.internal_id),
         suspension=suspension,
         decisions=decisions,
         asked={
@@ -54,7 +56,7 @@ def load_suspension(connection: Connection, row: ThreadRow) -> SuspensionRow | N
     Raises:
         CorruptRecord: the thread waits without one, or has an open one and does not wait.
     """
-    suspension = asking.current(connection, row.id)
+    suspension = asking.current(connection, row.internal_id)
     is_open = suspension is not None and suspension.state is SuspensionState.OPEN
     if is_open != row.status.startswith("awaiting"):
         raise CorruptRecord("A stored thread and its suspension contradict each other.")

@@ -81,17 +81,17 @@ class MemoryJournal:
         """Start the journal of a segment, in place of the thread's last one."""
         self._sweep()
         segment = Segment(base, self._monotonic)
-        self._segments[base.id] = segment
+        self._segments[base.internal_id] = segment
         return segment
 
-    def get(self, thread_id: str) -> Segment | None:
-        segment = self._segments.get(thread_id)
+    def get(self, internal_id: str) -> Segment | None:
+        segment = self._segments.get(internal_id)
         return segment if segment is not None and segment.lingers() else None
 
-    def drop(self, thread_id: str, segment: Segment | None = None) -> None:
+    def drop(self, internal_id: str, segment: Segment | None = None) -> None:
         """Forget the thread's segment, or only this one."""
-        if segment is None or self._segments.get(thread_id) is segment:
-            self._segments.pop(thread_id, None)
+        if segment is None or self._segments.get(internal_id) is segment:
+            self._segments.pop(internal_id, None)
 
     def _sweep(self) -> None:
         gone = [key for key, segment in self._segments.items() if not segment.lingers()]

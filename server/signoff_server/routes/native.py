@@ -3,15 +3,16 @@
 | route | answer |
 |---|---|
 | ``POST /threads/{id}/chat`` | an event stream, or one JSON reply (see ``prefers_json``) |
-| ``GET /threads/{id}`` | ``{"id", "status", "messages", "pending"}`` |
+| ``GET /threads/{id}`` | ``{"id", "status", "messages", "pending", "answered"}`` |
 | ``GET /threads/{id}/messages?before=SEQ&limit=N`` | ``{"messages", "before"}``, a page |
 | ``GET /threads/{id}/approvals`` | the open actions, a plain list |
-| ``POST /threads/{id}/approvals`` | 202 ``{"status", "pending"}``; the run goes on by itself |
+| ``POST /threads/{id}/approvals`` | 202 ``{"status", "pending", "answered"}`` |
 | ``GET /threads/{id}/stream`` | the running segment from its first event, 204 when none runs |
 | ``POST /threads/{id}/stop`` | ``{"stopped": bool}`` |
 | ``DELETE /threads/{id}`` | 204; the thread is new again |
 
-A refusal is problem JSON here, with the open actions as ``pending`` where there are any.
+A run that goes on after ``POST /threads/{id}/approvals`` needs no reader. A refusal is problem JSON
+here, with the open actions as ``pending`` where there are any.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ class _NativeRoutes:
         except Refusal as refusal:
             return await refuse(self.engine, principal, thread_id, refusal)
         thread = attachment.thread
-        pending = [call.to_json() for call in thread.open_calls]
-        return json_reply({"status": thread.status, "pending": pending}, status=202)
+        reply = {"status": thread.status, **NativeAdapter.open_actions(thread)}
+        return json_reply(reply, status=202)
 
     async def follow(self, request: Request, principal: Principal) -> Response:
         attachment = await self.engine.attach(principal, _thread_id(request))
@@ -185,12 +186,12 @@ class _NativeRoutes:
         self, principal: Principal, attachment: Attachment, adapter: NativeAdapter
     ) -> _Followed:
         if attachment.segment is None:
-            return _Followed(None, attachment.left)
+            return _Followed(None, attachment.on_left)
 
         async def load() -> Thread:
             return await self.engine.thread(principal, attachment.thread.thread_id)
 
-        return _Followed(_Recorded(attachment.segment, adapter, load), attachment.left)
+        return _Followed(_Recorded(attachment.segment, adapter, load), attachment.on_left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ class _Recorded:
 @dataclass(frozen=True, slots=True)
 class _Followed:
     segment: _Recorded | None
-    left: Callable[[], None]
+    on_left: Callable[[], None]
 
 
 def prefers_json(accept: str) -> bool:

@@ -4,6 +4,7 @@ a restart (B109)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
@@ -23,7 +24,7 @@ from .rows import (
     AskedRow,
     SuspensionRow,
     asked_call,
-    decision_text,
+    decision_to_text,
     is_storable,
     pending_to_text,
     suspension_row,
@@ -48,7 +49,7 @@ _MOST_PARAMETERS = 500
 
 def store(
     connection: Connection,
-    thread_id: str,
+    internal_id: str,
     run_id: str,
     suspension: Suspension,
     *,
@@ -61,7 +62,7 @@ def store(
     connection.execute(
         insert(suspensions).values(
             id=id,
-            thread_id=thread_id,
+            thread_id=internal_id,
             run_id=run_id,
             kind=suspension.kind,
             message_id=suspension.message_id,
@@ -72,25 +73,25 @@ def store(
     )
     connection.execute(
         insert(asked_calls),
-        [_row(thread_id, id, position, call) for position, call in enumerate(suspension.calls)],
+        [_row(internal_id, id, position, call) for position, call in enumerate(suspension.calls)],
     )
 
 
-def current(connection: Connection, thread_id: str) -> SuspensionRow | None:
+def current(connection: Connection, internal_id: str) -> SuspensionRow | None:
     """The suspension that is open or whose answers the running segment carries out."""
-    result = connection.execute(_CURRENT, {"thread_id": thread_id})
+    result = connection.execute(_CURRENT, {"thread_id": internal_id})
     row = result.one_or_none()
     return None if row is None else suspension_row(row)
 
 
-def calls_of_thread(connection: Connection, thread_id: str) -> list[AskedRow]:
+def calls_of_thread(connection: Connection, internal_id: str) -> list[AskedRow]:
     """Every call of a thread that was ever asked about, in the order of asking."""
-    result = connection.execute(_ASKED, {"thread_id": thread_id})
+    result = connection.execute(_ASKED, {"thread_id": internal_id})
     return [asked_call(row) for row in result]
 
 
 def find_calls(
-    connection: Connection, thread_id: str, call_ids: Iterable[str], suspension_id: str | None
+    connection: Connection, internal_id: str, call_ids: Iterable[str], suspension_id: str | None
 ) -> dict[str, AskedRow]:
     """The calls with these ids, and every call of one suspension, in the order they were asked."""
     ids = [call_id for call_id in call_ids if is_storable(call_id)]
@@ -99,7 +100,7 @@ def find_calls(
         query = query.where(
             or_(asked_calls.c.call_id.in_(ids), asked_calls.c.suspension_id == suspension_id)
         )
-    found = [asked_call(row) for row in connection.execute(query, {"thread_id": thread_id})]
+    found = [asked_call(row) for row in connection.execute(query, {"thread_id": internal_id})]
     wanted = set(ids)
     return {
         call.pending.call_id: call
@@ -110,7 +111,7 @@ def find_calls(
 
 def stage(
     connection: Connection,
-    thread_id: str,
+    internal_id: str,
     decisions: Mapping[str, Decision],
     *,
     actor: str,
@@ -121,9 +122,9 @@ def stage(
     for call_id, decision in decisions.items():
         connection.execute(
             update(asked_calls)
-            .where(asked_calls.c.thread_id == thread_id, asked_calls.c.call_id == call_id)
+            .where(asked_calls.c.thread_id == internal_id, asked_calls.c.call_id == call_id)
             .values(
-                decision=decision_text(decision),
+                decision=decision_to_text(decision),
                 note=decision.note if isinstance(decision, Approve) else None,
                 decided_by=actor,
                 decided_at=format_time(now),
@@ -134,8 +135,8 @@ def stage(
 
 def move(
     connection: Connection, suspension: SuspensionRow, event: SuspensionEvent, now: datetime
-) -> None:
-    """Take the suspension one step through its life.
+) -> SuspensionRow:
+    """Take the suspension one step through its life; returns where it stands then.
 
     Raises:
         ImpossibleTransition: it stands where this event cannot happen.
@@ -147,13 +148,14 @@ def move(
         .where(suspensions.c.id == suspension.id)
         .values(state=state, closed_at=format_time(now) if closed else None)
     )
+    return replace(suspension, state=state)
 
 
 def _row(
-    thread_id: str, suspension_id: str, position: int, pending: PendingCall
+    internal_id: str, suspension_id: str, position: int, pending: PendingCall
 ) -> dict[str, object]:
     return {
-        "thread_id": thread_id,
+        "thread_id": internal_id,
         "call_id": pending.call_id,
         "suspension_id": suspension_id,
         "position": position,

@@ -60,7 +60,7 @@ def write(
     connection.execute(
         insert(audit).values(
             at=format_time(now),
-            thread_id=thread.id,
+            thread_id=thread.internal_id,
             tenant=thread.tenant,
             owner=thread.owner,
             run_id=run_id or thread.run_id,
@@ -76,10 +76,10 @@ def write(
     )
 
 
-def read(connection: Connection, thread_id: str) -> list[AuditRow]:
+def read(connection: Connection, internal_id: str) -> list[AuditRow]:
     """The record of one thread, by the server's id, in order."""
     result = connection.execute(
-        select(audit).where(audit.c.thread_id == thread_id).order_by(audit.c.id)
+        select(audit).where(audit.c.thread_id == internal_id).order_by(audit.c.id)
     )
     return [
         AuditRow(

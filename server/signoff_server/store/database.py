@@ -12,6 +12,7 @@ times dearer; and in a thread no cancelled request can cut a transaction in half
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import logging
 import os
@@ -47,6 +48,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._path = _sqlite_path(url)
+        self._lock_path = Path(f"{self._path}.lock")
         self._writer = _engine(self._path, begin="BEGIN IMMEDIATE", connections=1)
         self._readers = _engine(self._path, begin="BEGIN", connections=_READERS)
         self._lock_file: int | None = None
@@ -65,21 +67,8 @@ class Database:
         Raises:
             ConfigurationError: another process has it, or the folder cannot be written.
         """
-        name = f"{self._path}.lock"
-        try:
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise ConfigurationError(
-                f"The database {self._path.name} cannot be opened: {error.strerror}."
-            ) from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            raise ConfigurationError(
-                f"Another signoff server uses the database {self._path.name}. Stop it first."
-            ) from None
-        self._lock_file = descriptor
+        while self._lock_file is None:
+            self._lock_file = self._try_lock()
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run one writing transaction; it commits at the end, or rolls back if ``work`` raises.
@@ -100,12 +89,13 @@ class Database:
         """
         return await self._run(self._reading, self._readers, work)
 
-    async def close(self) -> None:
-        """Wait for the transactions under way, then let go of the file."""
+    async def close(self, *, forget: bool = False) -> None:
+        """Wait for the transactions under way, then let go of the file; ``forget`` removes its
+        lock, for a file that turned out to be none of ours."""
         loop = asyncio.get_running_loop()
         for threads, engine in ((self._reading, self._readers), (self._writing, self._writer)):
             await loop.run_in_executor(threads, engine.dispose)
-        await loop.run_in_executor(self._writing, self._unlock)
+        await loop.run_in_executor(self._writing, self._unlock, forget)
         # An executor that is shut down takes no work; the threads of a fresh one start on demand.
         for threads in (self._reading, self._writing):
             threads.shutdown(wait=False)
@@ -129,10 +119,35 @@ class Database:
             _LOG.error("The store cannot be used: %s", getattr(error, "orig", None) or error)
             raise Unavailable() from error
 
-    def _unlock(self) -> None:
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+    def _try_lock(self) -> int | None:
+        """A descriptor that holds the lock; None where its file was removed meanwhile."""
+        try:
+            descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The database {self._path.name} cannot be opened: {error.strerror}."
+            ) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise ConfigurationError(
+                f"Another signoff server uses the database {self._path.name}. Stop it first."
+            ) from None
+        with contextlib.suppress(FileNotFoundError):
+            # A lock on a removed file keeps nobody off: the next server makes a new one.
+            if os.path.samestat(os.fstat(descriptor), os.stat(self._lock_path)):
+                return descriptor
+        os.close(descriptor)
+        return None
+
+    def _unlock(self, forget: bool) -> None:
+        if self._lock_file is None:
+            return
+        if forget:
+            self._lock_path.unlink(missing_ok=True)
+        os.close(self._lock_file)
+        self._lock_file = None
 
 
 def _sqlite_path(url: str) -> Path:

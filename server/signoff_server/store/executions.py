@@ -15,12 +15,12 @@ from .tables import executions
 
 
 def find(
-    connection: Connection, thread_id: str, call_ids: Iterable[str]
+    connection: Connection, internal_id: str, call_ids: Iterable[str]
 ) -> dict[str, ExecutionRow]:
     """The calls that began, of those named."""
     result = connection.execute(
         select(executions).where(
-            executions.c.thread_id == thread_id, executions.c.call_id.in_(list(call_ids))
+            executions.c.thread_id == internal_id, executions.c.call_id.in_(list(call_ids))
         )
     )
     return {
@@ -34,7 +34,7 @@ def find(
 
 def begin(
     connection: Connection,
-    thread_id: str,
+    internal_id: str,
     run_id: str,
     fence: int,
     call: ToolCall,
@@ -43,7 +43,7 @@ def begin(
     """Record that a call begins. The primary key makes a second begin impossible."""
     connection.execute(
         insert(executions).values(
-            thread_id=thread_id,
+            thread_id=internal_id,
             call_id=call.call_id,
             run_id=run_id,
             fence=fence,
@@ -54,12 +54,12 @@ def begin(
 
 
 def finish(
-    connection: Connection, thread_id: str, call_id: str, outcome: Outcome, now: datetime
+    connection: Connection, internal_id: str, call_id: str, outcome: Outcome, now: datetime
 ) -> None:
     connection.execute(
         update(executions)
         .where(
-            executions.c.thread_id == thread_id,
+            executions.c.thread_id == internal_id,
             executions.c.call_id == call_id,
             executions.c.outcome.is_(None),
         )

@@ -42,10 +42,13 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadRow:
-    id: str
+    """A thread. ``thread_id`` is the client's, unique for its owner; ``internal_id`` the server's,
+    by which everything stored of the thread names it."""
+
+    internal_id: str
     tenant: str
     owner: str
-    client_id: str
+    thread_id: str
     status: ThreadStatus
     run_id: str | None
     fence: int
@@ -95,10 +98,10 @@ def thread_row(row: Any) -> ThreadRow:
     if row.status not in get_args(ThreadStatus):
         raise CorruptRecord("A stored thread has an unknown status.")
     return ThreadRow(
-        id=row.id,
+        internal_id=row.id,
         tenant=row.tenant,
         owner=row.owner,
-        client_id=row.client_id,
+        thread_id=row.client_id,
         status=row.status,
         run_id=row.run_id,
         fence=row.fence,
@@ -168,7 +171,7 @@ def read_json(text: str) -> JsonValue:
         raise CorruptRecord("A stored record is not JSON.") from None
 
 
-def message_text(message: Message) -> str:
+def message_to_text(message: Message) -> str:
     return dumps(message_to_json(message))
 
 
@@ -176,7 +179,7 @@ def message_from_text(text: str) -> Message:
     return message_from_json(read_json(text))
 
 
-def decision_text(decision: Decision) -> str:
+def decision_to_text(decision: Decision) -> str:
     return dumps(decision_json(decision))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from alembic.util import CommandError
@@ -35,8 +36,14 @@ class Store:
         self._database = Database(url)
         self._migrate = migrate
 
+    @property
+    def path(self) -> Path:
+        """The database's file."""
+        return self._database.path
+
     async def open(self) -> None:
-        """Take the database for this process and check its schema.
+        """Take the database for this process and check its schema. One that is refused is left
+        as it was found.
 
         Raises:
             ConfigurationError: another server has it, its schema does not match, or it is no
@@ -46,13 +53,13 @@ class Store:
         try:
             await self.write(schema.migrate if self._migrate else schema.check)
         except (DatabaseError, CommandError, Unavailable) as error:
-            await self.close()
+            await self._database.close(forget=True)
             raise ConfigurationError(
                 f"The database {self._database.path.name} cannot be used: it is damaged, locked, "
                 "not writable, or not one of this version of signoff."
             ) from error
         except BaseException:
-            await self.close()
+            await self._database.close(forget=True)
             raise
 
     async def write(self, work: Callable[[Connection], T]) -> T:

@@ -43,7 +43,8 @@ threads: Table = Table(
     Index("ix_threads_status", "status", "updated_at"),
 )
 """``fence`` counts the segments of a thread: every write of a segment names it, so that a late
-writer loses. ``status`` is a ``ThreadStatus``."""
+writer loses. ``status`` is a ``ThreadStatus``. ``id`` is the thread's ``internal_id``, to which
+``thread_id`` refers in the other tables; ``client_id`` is its ``thread_id``, the client's."""
 
 runs: Table = Table(
     "runs",

@@ -6,6 +6,7 @@ the whole writing transaction is the lock (BEGIN IMMEDIATE).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -23,7 +24,7 @@ from .rows import (
     ThreadRow,
     client_to_text,
     is_storable,
-    message_text,
+    message_to_text,
     run_row,
     thread_row,
 )
@@ -42,19 +43,19 @@ _ASSISTANT_IDS = select(runs.c.id, runs.c.assistant_id).where(
 )
 
 
-def find(connection: Connection, principal: Principal, client_id: str) -> ThreadRow | None:
+def find(connection: Connection, principal: Principal, thread_id: str) -> ThreadRow | None:
     """The principal's thread with the client's id; ownership is part of the key (R125)."""
-    if not is_storable(client_id):
+    if not is_storable(thread_id):
         return None
-    key = {"tenant": principal.tenant, "owner": principal.id, "client_id": client_id}
+    key = {"tenant": principal.tenant, "owner": principal.id, "client_id": thread_id}
     result = connection.execute(_BY_KEY, key)
     row = result.one_or_none()
     return None if row is None else thread_row(row)
 
 
-def get(connection: Connection, thread_id: str) -> ThreadRow | None:
+def get(connection: Connection, internal_id: str) -> ThreadRow | None:
     """A thread by the server's id."""
-    result = connection.execute(_BY_ID, {"id": thread_id})
+    result = connection.execute(_BY_ID, {"id": internal_id})
     row = result.one_or_none()
     return None if row is None else thread_row(row)
 
@@ -66,18 +67,18 @@ def running(connection: Connection) -> list[ThreadRow]:
 
 
 def find_or_create(
-    connection: Connection, principal: Principal, client_id: str, *, id: str, now: datetime
+    connection: Connection, principal: Principal, thread_id: str, *, internal_id: str, now: datetime
 ) -> ThreadRow:
-    existing = find(connection, principal, client_id)
+    existing = find(connection, principal, thread_id)
     if existing is not None:
         return existing
     result = connection.execute(
         insert(threads)
         .values(
-            id=id,
+            id=internal_id,
             tenant=principal.tenant,
             owner=principal.id,
-            client_id=client_id,
+            client_id=thread_id,
             status="new",
             created_at=format_time(now),
             updated_at=format_time(now),
@@ -87,38 +88,42 @@ def find_or_create(
     return thread_row(result.one())
 
 
-def claim(connection: Connection, thread: ThreadRow, run_id: str, now: datetime) -> int:
-    """Give the thread to a new segment; returns its fence, which every later write has to name."""
+def claim(connection: Connection, thread: ThreadRow, run_id: str, now: datetime) -> ThreadRow:
+    """Give the thread to a new segment; its fence is one that every later write has to name."""
     fence = thread.fence + 1
     connection.execute(
         update(threads)
-        .where(threads.c.id == thread.id)
+        .where(threads.c.id == thread.internal_id)
         .values(status="running", run_id=run_id, fence=fence, updated_at=format_time(now))
     )
-    return fence
+    return replace(thread, status="running", run_id=run_id, fence=fence)
 
 
-def set_status(connection: Connection, thread_id: str, status: ThreadStatus, now: datetime) -> None:
+def set_status(
+    connection: Connection, internal_id: str, status: ThreadStatus, now: datetime
+) -> None:
     connection.execute(
         update(threads)
-        .where(threads.c.id == thread_id)
+        .where(threads.c.id == internal_id)
         .values(status=status, updated_at=format_time(now))
     )
 
 
-def set_state(connection: Connection, thread_id: str, state: JsonValue) -> None:
+def set_state(connection: Connection, internal_id: str, state: JsonValue) -> None:
     """Keep the client's shared state."""
-    connection.execute(update(threads).where(threads.c.id == thread_id).values(state=dumps(state)))
+    connection.execute(
+        update(threads).where(threads.c.id == internal_id).values(state=dumps(state))
+    )
 
 
-def remove(connection: Connection, thread_id: str) -> None:
+def remove(connection: Connection, internal_id: str) -> None:
     """Delete the thread and all that hangs on it; its audit rows stay."""
-    connection.execute(delete(threads).where(threads.c.id == thread_id))
+    connection.execute(delete(threads).where(threads.c.id == internal_id))
 
 
 def create_run(
     connection: Connection,
-    thread_id: str,
+    internal_id: str,
     *,
     id: str,
     source: str,
@@ -129,7 +134,7 @@ def create_run(
     connection.execute(
         insert(runs).values(
             id=id,
-            thread_id=thread_id,
+            thread_id=internal_id,
             source=source,
             assistant_id=assistant_id,
             client=client_to_text(client),
@@ -151,8 +156,8 @@ def get_run(connection: Connection, run_id: str) -> RunRow:
     return run_row(row)
 
 
-def assistant_ids(connection: Connection, thread_id: str) -> dict[str, str]:
-    result = connection.execute(_ASSISTANT_IDS, {"thread_id": thread_id})
+def assistant_ids(connection: Connection, internal_id: str) -> dict[str, str]:
+    result = connection.execute(_ASSISTANT_IDS, {"thread_id": internal_id})
     return {row.id: row.assistant_id for row in result}
 
 
@@ -161,7 +166,7 @@ def set_assistant_id(connection: Connection, run_id: str, assistant_id: str) -> 
 
 
 def set_queued(connection: Connection, run_id: str, messages: tuple[UserMessage, ...]) -> None:
-    body = "[" + ",".join(message_text(message) for message in messages) + "]"
+    body = "[" + ",".join(message_to_text(message) for message in messages) + "]"
     connection.execute(update(runs).where(runs.c.id == run_id).values(queued=body))
 
 

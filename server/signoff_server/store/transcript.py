@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from signoff.messages import Message, ToolCallMessage
 
-from .rows import message_from_text, message_text
+from .rows import message_from_text, message_to_text
 from .tables import messages
 
 # Made once: to build a statement takes longer than SQLite needs to answer it.
@@ -23,16 +23,16 @@ _SUPERSEDED = select(messages.c.body).where(_OF_THREAD, messages.c.superseded.is
 _LAST_SEQ = select(func.max(messages.c.seq)).where(_OF_THREAD)
 
 
-def append(connection: Connection, thread_id: str, fence: int, new: Iterable[Message]) -> None:
+def append(connection: Connection, internal_id: str, fence: int, new: Iterable[Message]) -> None:
     """Store messages made by the segment ``fence``."""
     rows = [
         {
-            "thread_id": thread_id,
+            "thread_id": internal_id,
             "seq": message.seq,
             "id": message.id,
             "run_id": message.run_id,
             "fence": fence,
-            "body": message_text(message),
+            "body": message_to_text(message),
         }
         for message in new
     ]
@@ -41,7 +41,7 @@ def append(connection: Connection, thread_id: str, fence: int, new: Iterable[Mes
 
 
 def read(
-    connection: Connection, thread_id: str, *, before_fence: int | None = None
+    connection: Connection, internal_id: str, *, before_fence: int | None = None
 ) -> tuple[Message, ...]:
     """The messages in order; ``before_fence`` leaves out what that segment and later ones made.
 
@@ -49,16 +49,16 @@ def read(
         CorruptRecord: a message cannot be read.
     """
     if before_fence is None:
-        result = connection.execute(_STANDING, {"thread_id": thread_id})
+        result = connection.execute(_STANDING, {"thread_id": internal_id})
     else:
-        place = {"thread_id": thread_id, "fence": before_fence}
+        place = {"thread_id": internal_id, "fence": before_fence}
         result = connection.execute(_STANDING_BEFORE, place)
     return tuple(message_from_text(row.body) for row in result)
 
 
-def superseded_call_ids(connection: Connection, thread_id: str) -> frozenset[str]:
+def superseded_call_ids(connection: Connection, internal_id: str) -> frozenset[str]:
     """The callIds of superseded messages: they stay taken, in the ledger and on the pages."""
-    result = connection.execute(_SUPERSEDED, {"thread_id": thread_id})
+    result = connection.execute(_SUPERSEDED, {"thread_id": internal_id})
     superseded = [message_from_text(row.body) for row in result]
     return frozenset(
         record.call.call_id
@@ -68,16 +68,16 @@ def superseded_call_ids(connection: Connection, thread_id: str) -> frozenset[str
     )
 
 
-def next_seq(connection: Connection, thread_id: str) -> int:
+def next_seq(connection: Connection, internal_id: str) -> int:
     """The place of the next message; superseded ones keep theirs."""
-    result = connection.execute(_LAST_SEQ, {"thread_id": thread_id})
+    result = connection.execute(_LAST_SEQ, {"thread_id": internal_id})
     return (result.scalar_one() or 0) + 1
 
 
-def find(connection: Connection, thread_id: str, message_id: str) -> Message | None:
+def find(connection: Connection, internal_id: str, message_id: str) -> Message | None:
     result = connection.execute(
         select(messages.c.body).where(
-            messages.c.thread_id == thread_id,
+            messages.c.thread_id == internal_id,
             messages.c.id == message_id,
             messages.c.superseded.is_(False),
         )
@@ -86,10 +86,10 @@ def find(connection: Connection, thread_id: str, message_id: str) -> Message | N
     return None if row is None else message_from_text(row.body)
 
 
-def supersede(connection: Connection, thread_id: str, from_seq: int) -> None:
+def supersede(connection: Connection, internal_id: str, from_seq: int) -> None:
     """Mark every message from ``from_seq`` on as superseded."""
     connection.execute(
         update(messages)
-        .where(messages.c.thread_id == thread_id, messages.c.seq >= from_seq)
+        .where(messages.c.thread_id == internal_id, messages.c.seq >= from_seq)
         .values(superseded=True)
     )
