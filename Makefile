@@ -2,7 +2,7 @@
 # that a second call does only what has changed.
 
 PYTHON ?= python3
-PORT ?= 8000
+PORT ?= $(or $(SIGNOFF_PORT),8000)
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 
@@ -24,6 +24,7 @@ NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 
 help:
 	@echo "make demo    build what is missing and serve the demo on http://127.0.0.1:$(PORT)"
+	@echo "             (PORT=8001 for another port, DEMO_ARGS for more options of signoff demo)"
 	@echo "make test    set up what the tests need, and run them all"
 	@echo "make check   format, lint, types, layers, tests, and requirements without a test"
 	@echo "make bench   measure the budgets of docs/benchmarks.md"

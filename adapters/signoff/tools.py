@@ -163,6 +163,8 @@ class ToolRegistry:
     __slots__ = ("_tools",)
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        if isinstance(tools, Tool):
+            raise ConfigurationError(f"Tools are a list: [{tools.name}].")
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             _require_tool(tool)

@@ -187,6 +187,8 @@ def serve(
             raise ConfigurationError(
                 f"{target} is an application: --store, --mode and --authenticate are set in it."
             )
+        if ignored := settings.set_for_agents:
+            _warn(f"{target} is an application: {', '.join(ignored)} is not used, set it there.")
         serving.run(
             targets.as_application(found, target),
             host=address,

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from signoff.errors import Refusal, Unauthenticated
+from signoff.errors import ConfigurationError, Refusal, Unauthenticated
 from signoff.principal import Principal
 
 from .body import read_json
@@ -73,7 +73,11 @@ async def _principal(authenticate: Authenticate, request: Request) -> Principal:
     found = authenticate(request)
     given = await found if inspect.isawaitable(found) else found
     # Whatever the types say: one that forgets to refuse returns None, or somebody without a name.
-    principal = cast("Principal | None", given)
+    principal = cast("object", given)
+    if principal is not None and not isinstance(principal, Principal):
+        raise ConfigurationError(
+            f"authenticate returned {type(principal).__name__}, which is no Principal."
+        )
     if principal is None or not principal.id:
         raise Unauthenticated
     return principal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from signoff.errors import ConfigurationError, Forbidden
 
 from .replies import problem
+
+_LOG = logging.getLogger("signoff")
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
@@ -45,6 +48,13 @@ class OriginGuard:
         if refusal is None:
             await self._app(scope, receive, send)
         else:
+            origin = Headers(scope=scope).get("origin", "-")
+            _LOG.warning(
+                "Refused a request of another site. origin=%.200r host=%.200r. Pages of other "
+                "origins are named in allowed_origins (SIGNOFF_ALLOWED_ORIGINS).",
+                origin,
+                Headers(scope=scope).get("host", ""),
+            )
             await problem(refusal)(scope, receive, send)
 
     def _judge(self, scope: Scope) -> Forbidden | None:

@@ -41,6 +41,15 @@ class Settings(BaseSettings):
     body_bytes: Annotated[int, Field(ge=1024)] = Limits().body_bytes
     log: LogLevel | None = None
 
+    @property
+    def set_for_agents(self) -> tuple[str, ...]:
+        """The variables that are set and that an application of one's own does not read."""
+        return tuple(
+            variable_of(name)
+            for name in ("store", "mode", "allowed_origins", "body_bytes")
+            if name in self.model_fields_set
+        )
+
     @field_validator("allowed_origins", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:

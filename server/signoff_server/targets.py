@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TypeGuard, cast
 
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp
 import signoff
 from signoff.errors import ConfigurationError
 from signoff.sources.base import RunSource
+from signoff.tools import Tool
 
 from .engine import Engine
 from .http import Authenticate
@@ -36,6 +38,9 @@ def load(target: str) -> object:
         ConfigurationError: another form, no such module or name, or the module does not import.
     """
     module_name, colon, name = target.partition(":")
+    if module_name.endswith(".py"):
+        module_name = module_name.removeprefix("./").removesuffix(".py").replace("/", ".")
+        raise ConfigurationError(f"Name the module, not the file: {module_name}:{name or 'app'}.")
     if not (module_name and colon and name):
         raise ConfigurationError(f"{target!r} is not MODULE:NAME, such as my_agent:app.")
     if os.getcwd() not in sys.path:
@@ -89,6 +94,11 @@ def is_agent(
     if isinstance(found, Mapping):
         values = list(cast("Mapping[object, object]", found).values())
         return bool(values) and all(hasattr(value, "run") for value in values)
+    if isinstance(found, type):
+        return False
+    if callable(getattr(found, "respond", None)):
+        # No agent, but the engine says best what it is.
+        return True
     return isinstance(found, Engine) or (hasattr(found, "run") and not callable(found))
 
 
@@ -98,12 +108,20 @@ def as_application(found: object, target: str) -> ASGIApp:
     Raises:
         ConfigurationError: it is none.
     """
-    if not callable(found):
+    if not callable(found) or isinstance(found, type | Tool) or not _takes(found, 3):
         raise ConfigurationError(
             f"{target} is a {type(found).__name__}; it has to be an ASGI application, a run "
             "source, a mapping of run sources, or an Engine."
         )
     return cast("ASGIApp", found)
+
+
+def _takes(found: Callable[..., object], arguments: int) -> bool:
+    try:
+        inspect.signature(found).bind(*range(arguments))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def load_authenticate(target: str) -> Authenticate:
@@ -113,6 +131,6 @@ def load_authenticate(target: str) -> Authenticate:
         ConfigurationError: it cannot be imported or called.
     """
     found = load(target)
-    if not callable(found):
+    if not callable(found) or isinstance(found, type | Tool) or not _takes(found, 1):
         raise ConfigurationError(f"{target} is not a function of a request.")
     return cast("Authenticate", found)

@@ -12,7 +12,10 @@ from support.demo_server import DemoServer, outcomes
 pytestmark = pytest.mark.browser
 
 # What a page sees of a server that is not there.
-GONE = "ERR_(CONNECTION|EMPTY_RESPONSE|INCOMPLETE_CHUNKED)|Failed to fetch|network error"
+GONE = (
+    "ERR_(CONNECTION|CONTENT_LENGTH|EMPTY_RESPONSE|INCOMPLETE_CHUNKED)"
+    "|Failed to fetch|network error"
+)
 
 
 @pytest.mark.req("R98")

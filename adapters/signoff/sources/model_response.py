@@ -67,6 +67,9 @@ class ModelResponse:
                 pieces = self._calls.setdefault(len(self._calls) if key is None else key, _Pieces())
                 pieces.id, pieces.name = clean(event.id), clean(event.name)
                 pieces.arguments = clean(event.arguments)
+            case _:
+                # Whatever the types say: a model is foreign code.
+                raise TypeError(f"A model said {type(event).__name__}, which is no model event.")
 
     def calls(self) -> tuple[ProposedCall, ...]:
         """The calls of the complete response, in the order in which the model began them."""

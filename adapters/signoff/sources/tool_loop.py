@@ -9,6 +9,7 @@ order. All there is to know stands in the history, so a pause outlives the proce
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Iterable
 
 from ..errors import ConfigurationError
@@ -77,7 +78,16 @@ class ToolLoop:
 
 
 def _require_model(value: object) -> None:
-    if not callable(getattr(value, "respond", None)):
+    if isinstance(value, type):
+        raise ConfigurationError(f"{value.__name__} is a class. Pass an instance of it.")
+    respond = getattr(value, "respond", None)
+    if not callable(respond):
         raise ConfigurationError(
-            f"{value!r} is not a model: a model has respond(request), see sources/models/base.py."
+            f"{value!r} is not a model: a model has respond(request). A name of a provider's model "
+            'is made one by PydanticAIModel("openai:gpt-5").'
+        )
+    if inspect.iscoroutinefunction(respond):
+        raise ConfigurationError(
+            f"{type(value).__name__}.respond is a coroutine function; it has to be an async "
+            "generator of model events."
         )

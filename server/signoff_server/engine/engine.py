@@ -12,7 +12,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from signoff.commands import Decide, SendMessage
-from signoff.errors import ConfigurationError, NotFound, Unavailable
+from signoff.errors import NotFound, Unavailable
 from signoff.policy import Gate
 from signoff.principal import Principal
 from signoff.sources.base import RunSource
@@ -27,6 +27,7 @@ from .endings import Stamps
 from .ids import check_id, check_message_ids, random_id
 from .recovery import end_interrupted
 from .segments import Segments
+from .sources import checked_sources
 from .upkeep import Upkeep
 from .views import load_thread
 
@@ -47,7 +48,7 @@ class Engine:
     It starts on first use, or by ``lifespan``. One engine serves one process.
 
     Raises:
-        ConfigurationError: no sources, or a store URL that cannot be used.
+        ConfigurationError: no sources, one that is none, or a store URL that cannot be used.
     """
 
     def __init__(
@@ -61,10 +62,7 @@ class Engine:
         clock: Clock = utc_now,
         new_id: Callable[[str], str] | None = None,
     ) -> None:
-        named = dict(sources) if isinstance(sources, Mapping) else {"default": sources}
-        if not named:
-            raise ConfigurationError("An engine needs a run source.")
-        self._sources: dict[str, RunSource] = named
+        self._sources: dict[str, RunSource] = checked_sources(sources)
         self._store = Store(store) if isinstance(store, str) else store
         self._gate = gate or Gate()
         self._on_disconnect = on_disconnect

@@ -132,7 +132,8 @@ class Database:
         except OSError:
             os.close(descriptor)
             raise ConfigurationError(
-                f"Another signoff server uses the database {self._path.name}. Stop it first."
+                f"Another signoff server uses the database {self._path.name}. Stop it, or choose "
+                "another one with --store."
             ) from None
         with contextlib.suppress(FileNotFoundError):
             # A lock on a removed file keeps nobody off: the next server makes a new one.
