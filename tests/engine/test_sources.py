@@ -24,6 +24,7 @@ from signoff.events import (
     ToolCallStarted,
 )
 from signoff.outcomes import Output
+from signoff.sources.base import RunSource
 from signoff.suspension import Suspension, ToolCall
 from signoff_server.store import executions, threads
 from signoff_server.store.rows import ExecutionRow
@@ -143,7 +144,8 @@ async def test_a_source_that_is_no_iterator_fails_its_run(tmp_path: Path) -> Non
         def run(self, request: object) -> Any:
             return None
 
-    for number, source in enumerate((Broken(), Nothing())):
+    sources: list[RunSource] = [Broken(), Nothing()]
+    for number, source in enumerate(sources):
         folder = tmp_path / str(number)
         folder.mkdir()
         async with opened(source, folder) as engine:
