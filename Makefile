@@ -107,7 +107,7 @@ bench: $(STAMPS)/dev
 # --- release ----------------------------------------------------------------------------------
 
 # No address of an index gets into these files; hashes of every platform's files do.
-COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --no-strip-extras \
   --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
 lock: | $(STAMPS)/dev
