@@ -11,7 +11,7 @@ from .native import NativeAdapter
 from .policy import Gate
 from .principal import Principal
 from .sources.tool_loop import ToolLoop
-from .tools import Hints, Tool, ToolContext
+from .tools import Hints, Secret, Tool, ToolContext
 from .vercel_ai import VercelAIAdapter
 
 __version__ = "0.1.0"
@@ -24,6 +24,7 @@ __all__ = [
     "NativeAdapter",
     "Principal",
     "Refusal",
+    "Secret",
     "SignoffError",
     "Tool",
     "ToolContext",

@@ -7,14 +7,16 @@
 
 The input schema comes from the type hints, the description from the docstring. Inputs are cast to
 the declared types before the gate sees them (R1), defaults filled in, so that a person is shown the
-call that will run. A parameter annotated ``ToolContext`` is filled in by the server.
+call that will run. A parameter annotated ``ToolContext`` is filled in by the server. One that is
+named in ``secrets``, or annotated ``Annotated[…, Secret()]`` or ``SecretStr``, is masked wherever
+the call is shown.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast, get_type_hints, overload
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints, overload
 
 from pydantic import (
     AliasChoices,
@@ -22,14 +24,24 @@ from pydantic import (
     ConfigDict,
     Field,
     PydanticUserError,
+    SecretStr,
     ValidationError,
     create_model,
 )
 from pydantic.fields import FieldInfo
 
 from .errors import ConfigurationError, InvalidArguments
-from .json_text import JsonObject, JsonTextError, dumps
-from .tools import BoundInputs, Hints, Policy, Tool, ToolContext, refuse_reserved_keys
+from .json_text import JsonObject, JsonTextError, JsonValue, dumps
+from .tools import (
+    BoundInputs,
+    Hints,
+    Policy,
+    PreviewFunction,
+    Secret,
+    Tool,
+    ToolContext,
+    refuse_reserved_keys,
+)
 
 
 @overload
@@ -45,6 +57,8 @@ def tool(
     open_world: bool | None = None,
     idempotent: bool | None = None,
     requires_approval: bool | None = None,
+    secrets: Sequence[str] = (),
+    preview: Callable[..., str | Awaitable[str]] | None = None,
 ) -> Callable[[Callable[..., object]], Tool]: ...
 def tool(
     function: Callable[..., object] | None = None,
@@ -58,12 +72,16 @@ def tool(
     open_world: bool | None = None,
     idempotent: bool | None = None,
     requires_approval: bool | None = None,
+    secrets: Sequence[str] = (),
+    preview: Callable[..., str | Awaitable[str]] | None = None,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
-    """Make a function a tool; with or without arguments.
+    """Make a function a tool; with or without arguments. See ``Tool`` for what they mean.
+
+    ``preview`` is a function of the same parameters, of which a ``ToolContext`` may be left out.
 
     Raises:
         ConfigurationError: a parameter has no usable type hint, or is positional-only or variadic;
-            or a policy is none.
+            a policy is none; a secret is no parameter; or the preview takes other parameters.
     """
     hints = Hints(
         readonly=readonly,
@@ -84,6 +102,8 @@ def tool(
             function=signature.run if inspect.iscoroutinefunction(target) else signature.call,
             hints=hints,
             approval=approval,
+            secrets=_names(called, secrets, signature.secrets),
+            preview=None if preview is None else signature.preview(preview),
             original=target,
         )
 
@@ -95,6 +115,8 @@ class _Signature:
 
     def __init__(self, function: Callable[..., object], called: str) -> None:
         self._function = function
+        self._called = called
+        self.secrets: tuple[str, ...] = ()
         self._parameters: dict[str, str] = {}
         self._context: str | None = None
         try:
@@ -128,6 +150,8 @@ class _Signature:
             if annotation is ToolContext:
                 self._context = parameter.name
                 continue
+            if _is_secret(annotation):
+                self.secrets += (parameter.name,)
             # The model's own field names are ours: a parameter may be called "copy" or "_x",
             # which pydantic would refuse as a field name.
             field = f"input_{len(fields)}"
@@ -149,7 +173,12 @@ class _Signature:
         refuse_reserved_keys(inputs)
         try:
             model = self._model.model_validate(dict(inputs))
-            effective: JsonObject = model.model_dump(mode="json", by_alias=True)
+            effective: dict[str, JsonValue] = model.model_dump(mode="json", by_alias=True)
+            for field, name in self._parameters.items():
+                value = getattr(model, field)
+                # Pydantic would write stars, and stars would run after a person's answer.
+                if isinstance(value, SecretStr):
+                    effective[name] = value.get_secret_value()
             dumps(effective)
         except ValidationError as error:
             raise InvalidArguments(_explain(error)) from None
@@ -167,6 +196,43 @@ class _Signature:
         if self._context is None:
             return self._function(**arguments)
         return self._function(**arguments, **{self._context: context})
+
+    def preview(self, function: Callable[..., str | Awaitable[str]]) -> PreviewFunction:
+        """``function`` as a preview of the bound arguments.
+
+        Raises:
+            ConfigurationError: it does not take the tool's parameters.
+        """
+        names = dict.fromkeys(self._parameters.values())
+        try:
+            taken = inspect.signature(function)
+            context = self._context if self._context in taken.parameters else None
+            taken.bind(**names, **({} if context is None else {context: None}))
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"Tool {self._called!r}: its preview has {error}.") from None
+
+        def make(given: ToolContext, arguments: Mapping[str, object]) -> str | Awaitable[str]:
+            return function(**arguments, **({} if context is None else {context: given}))
+
+        async def make_async(given: ToolContext, arguments: Mapping[str, object]) -> str:
+            return await cast("Awaitable[str]", make(given, arguments))
+
+        return make_async if inspect.iscoroutinefunction(function) else make
+
+
+def _is_secret(annotation: object) -> bool:
+    if get_origin(annotation) is Annotated:
+        annotated, *marks = get_args(annotation)
+        if any(isinstance(mark, Secret) or mark is Secret for mark in marks):
+            return True
+        return _is_secret(annotated)
+    return annotation is SecretStr or SecretStr in get_args(annotation)
+
+
+def _names(called: str, named: Sequence[str], marked: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(named, str):
+        raise ConfigurationError(f"Tool {called!r}: secrets are a list of names.")
+    return tuple(dict.fromkeys((*named, *marked)))
 
 
 def _field_for(parameter: inspect.Parameter) -> FieldInfo:

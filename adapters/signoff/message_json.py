@@ -115,6 +115,8 @@ def call_to_json(call: ToolCall) -> JsonMessage:
         document["modelCallId"] = call.model_call_id
     if call.raw_arguments is not None:
         document["rawArguments"] = call.raw_arguments
+    if call.masked:
+        document["masked"] = list(call.masked)
     return document
 
 
@@ -129,6 +131,7 @@ def call_from_json(document: Mapping[str, Any]) -> ToolCall:
         inputs=cast("JsonObject", inputs),
         model_call_id=document.get("modelCallId"),
         raw_arguments=document.get("rawArguments"),
+        masked=tuple(_text(name) for name in document.get("masked", ())),
     )
 
 

@@ -6,6 +6,7 @@ and its size is bounded (design §12). It checks inputs and rewrites nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -13,7 +14,16 @@ import jsonschema_rs
 
 from .errors import ConfigurationError, InvalidArguments
 from .json_text import JsonObject, JsonTextError, dumps
-from .tools import BoundInputs, Hints, Policy, RunsIn, Tool, ToolFunction, refuse_reserved_keys
+from .tools import (
+    BoundInputs,
+    Hints,
+    Policy,
+    PreviewFunction,
+    RunsIn,
+    Tool,
+    ToolFunction,
+    refuse_reserved_keys,
+)
 
 MAX_SCHEMA_BYTES = 64 * 1024
 
@@ -31,11 +41,14 @@ def schema_tool(
     hints: Hints | None = None,
     approval: Policy | None = None,
     streamed: bool = False,
+    secrets: Sequence[str] = (),
+    preview: PreviewFunction | None = None,
 ) -> Tool:
     """A tool that takes what ``input_schema`` takes. See ``Tool`` for the arguments.
 
     Raises:
-        ConfigurationError: the schema cannot be used, see ``SchemaBinder``.
+        ConfigurationError: the schema cannot be used, see ``SchemaBinder``, or a secret is none of
+            its properties.
     """
     return Tool(
         name=name,
@@ -47,6 +60,8 @@ def schema_tool(
         hints=hints or Hints(),
         approval=approval,
         streamed=streamed,
+        secrets=secrets,
+        preview=preview,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -27,10 +27,14 @@ class ToolCall:
     Attributes:
         call_id: unique within the thread; also the interrupt id and the approval id on the wire.
         name: the tool.
-        inputs: effective inputs: cast, rewritten, defaults filled in.
+        inputs: effective inputs as everyone is shown them: cast, rewritten, defaults filled in,
+            secret ones masked.
         description: what the tool does.
         model_call_id: the id the model gave, where it was empty or taken and had to be renamed.
         raw_arguments: the model's own text, where it could not be read as inputs.
+        masked: names of the secret inputs, whose values do not stand in ``inputs``.
+        secrets: their values, while the call can still run. They are never part of the JSON of a
+            call, of its ``repr`` or of a hash that is kept; the published fingerprint covers them.
     """
 
     call_id: str
@@ -39,6 +43,13 @@ class ToolCall:
     description: str = ""
     model_call_id: str | None = None
     raw_arguments: str | None = None
+    masked: tuple[str, ...] = ()
+    secrets: JsonObject = field(default_factory=dict[str, JsonValue], repr=False)
+
+    @property
+    def true_inputs(self) -> JsonObject:
+        """The inputs that run: those shown, with the secret ones' values in their places."""
+        return {**self.inputs, **self.secrets}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +70,7 @@ class PendingCall:
         risk: what makes it risky.
         expires_at: aware UTC time after which it can no longer be approved; None is never.
         allows: what an answer may do besides approve and reject (``edit``, ``always``).
-        preview: what would happen, where the tool can say.
+        preview: what would happen, where the tool can say; made when the call is asked about.
         fingerprint: keyed hash of the call, made when the suspension is stored; "" before.
     """
 
@@ -76,6 +87,9 @@ class PendingCall:
         return self.call.call_id
 
     def to_json(self) -> dict[str, JsonValue]:
+        """The pending action. Only one with secret inputs has a further key, ``masked``: their
+        names."""
+        masked: dict[str, JsonValue] = {"masked": list(self.call.masked)}
         return {
             "id": self.call.call_id,
             "name": self.call.name,
@@ -89,6 +103,7 @@ class PendingCall:
             "allows": list(self.allows),
             "preview": self.preview,
             "fingerprint": self.fingerprint,
+            **(masked if self.call.masked else {}),
         }
 
 

@@ -7,7 +7,7 @@ function; ``Tool`` is made directly where the schema comes from elsewhere, as in
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -68,7 +68,15 @@ class Binder(Protocol):
     def __call__(self, inputs: JsonObject, /) -> BoundInputs: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Marks a parameter of a ``@tool`` as secret: ``api_key: Annotated[str, Secret()]``."""
+
+
 ToolFunction: TypeAlias = Callable[[ToolContext, Mapping[str, object]], object | Awaitable[object]]
+
+PreviewFunction: TypeAlias = Callable[[ToolContext, Mapping[str, object]], str | Awaitable[str]]
+"""What a call would do, as text for the person who is asked. It has to change nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +96,11 @@ class Tool:
         streamed: whether the model's argument text may be shown while it is written: ``bind``
             rewrites nothing and the inputs hold no secrets. It happens only where no tool of the
             agent can be asked about.
+        secrets: names of inputs, top-level properties of the schema, whose values nobody is shown:
+            not people, not logs, not the model on its later turns. They are bound by the
+            fingerprint like all inputs.
+        preview: makes what a person is shown of a call beside its inputs, once, when it is asked
+            about.
         original: the Python function that ``@tool`` decorated, where there is one.
     """
 
@@ -101,6 +114,8 @@ class Tool:
     approval: Policy | None = None
     override: Policy | None = None
     streamed: bool = False
+    secrets: Sequence[str] = ()
+    preview: PreviewFunction | None = None
     original: Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
@@ -114,6 +129,22 @@ class Tool:
                     f"Tool {self.name!r}: a policy is a bool, a reason, or a plain function that "
                     "returns one of the two."
                 )
+        self._check_secrets()
+        if self.preview is not None and not callable(self.preview):
+            raise ConfigurationError(f"Tool {self.name!r}: a preview is a function.")
+
+    def _check_secrets(self) -> None:
+        if isinstance(self.secrets, str):
+            raise ConfigurationError(f"Tool {self.name!r}: secrets are a list of names.")
+        properties = self.input_schema.get("properties")
+        known = properties if isinstance(properties, Mapping) else {}
+        for secret in self.secrets:
+            if secret not in known:
+                raise ConfigurationError(
+                    f"Tool {self.name!r} has no input {secret!r} to be secret."
+                )
+        if self.secrets and self.streamed:
+            raise ConfigurationError(f"Tool {self.name!r} has secrets: it cannot be streamed.")
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         """Call the decorated function as it was written, in a test of its own: nobody is asked.

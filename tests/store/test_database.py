@@ -187,7 +187,7 @@ async def test_an_older_schema_is_brought_up_to_date_only_where_that_is_asked_fo
 
         @staticmethod
         def get_current_head() -> str:
-            return "0002"
+            return "9998"
 
     monkeypatch.setattr(schema, "ScriptDirectory", Newer)
     with pytest.raises(ConfigurationError, match="signoff migrate"):

@@ -13,9 +13,10 @@ from typing import cast
 from pydantic_core import to_jsonable_python
 
 from ..errors import InvalidArguments, ToolFailed
-from ..json_text import JsonValue, dumps
+from ..json_text import JsonObject, JsonValue, dumps
+from ..masking import redact_json, redact_text
 from ..outcomes import Outcome, Output, ToolError
-from ..tools import Tool, ToolContext, refuse_reserved_keys
+from ..tools import Tool, ToolContext, ToolFunction, refuse_reserved_keys
 from .model_response import clean
 
 _LOG = logging.getLogger("signoff")
@@ -48,10 +49,21 @@ async def run_tool(tool: Tool, context: ToolContext, arguments: Mapping[str, obj
     return _output(tool, context, value)
 
 
-async def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, object]) -> object:
-    function = tool.function
-    if function is None:
-        raise ToolFailed("This tool does not run on the server.")
+def redact(outcome: Outcome, secrets: JsonObject) -> Outcome:
+    """The outcome without the values of the call's secrets, which a tool may quote."""
+    match outcome:
+        case Output(value=value):
+            return Output(value=redact_json(value, secrets))
+        case ToolError(text=text):
+            return ToolError(text=redact_text(text, secrets))
+        case _:
+            return outcome
+
+
+async def call_foreign(
+    function: ToolFunction, context: ToolContext, arguments: Mapping[str, object]
+) -> object:
+    """Call foreign code: a coroutine function here, any other one in a thread."""
     if inspect.iscoroutinefunction(function):
         result: object = function(context, arguments)
     else:
@@ -60,6 +72,12 @@ async def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, object
             _THREADS, lambda: variables.run(lambda: function(context, arguments))
         )
     return await result if inspect.isawaitable(result) else result
+
+
+async def _call(tool: Tool, context: ToolContext, arguments: Mapping[str, object]) -> object:
+    if tool.function is None:
+        raise ToolFailed("This tool does not run on the server.")
+    return await call_foreign(tool.function, context, arguments)
 
 
 def _output(tool: Tool, context: ToolContext, value: object) -> Outcome:
@@ -89,4 +107,6 @@ def _log(what: str, tool: Tool, context: ToolContext, error: BaseException) -> N
         context.run_id,
         type(error).__name__,
     )
-    _LOG.debug("Details of the failure", exc_info=error)
+    if not tool.secrets:
+        # A trace quotes what the failing code was given.
+        _LOG.debug("Details of the failure", exc_info=error)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from ..decisions import Decision, Reject
 from ..errors import InvalidArguments, NotApproved
-from ..json_text import JsonObject, JsonTextError, canonical, parse
+from ..json_text import JsonObject, JsonTextError, canonical, dumps, parse
+from ..masking import MASK, mask_inputs, redact_text
 from ..messages import CallRecord, Message, ToolResultMessage
 from ..outcomes import Outcome, Rejected, ToolError
 from ..policy import Ask, Gate
@@ -20,6 +21,7 @@ RepeatRejections: TypeAlias = Literal["reject", "ask"]
 
 UNKNOWN_TEXT = "TOOL NOT EXECUTED. There is no tool of this name. Use one of the offered tools."
 GONE_TEXT = "TOOL NOT EXECUTED. This tool is no longer available."
+UNFIT_TEXT = "The arguments do not fit the tool's input schema"
 CHANGED_TEXT = "TOOL NOT EXECUTED. The tool no longer takes these inputs as they are on record."
 
 
@@ -43,8 +45,12 @@ Ruling: TypeAlias = Runnable | Ask | Settled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCall:
+    """A call and what happens to it; ``arguments`` are there for one that is asked about."""
+
     call: ToolCall
     ruling: Ruling
+    tool: Tool | None = None
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
 
 
 class Judge:
@@ -86,13 +92,12 @@ class Judge:
             inputs = read_arguments(proposed.arguments)
             if tool is not None:
                 bound = _bind(tool, inputs)
-                call = _call(proposed, bound.effective, tool)
-                return JudgedCall(call=call, ruling=self._judge(tool, call, bound))
+                return self._judge(tool, _call(proposed, bound.effective, tool), bound)
             call = _call(proposed, inputs)
             outcome = ToolError(text=UNKNOWN_TEXT)
         except InvalidArguments as error:
-            call = _call(proposed, inputs, tool, raw_arguments=proposed.arguments)
-            outcome = _invalid(error) if tool is not None else ToolError(text=UNKNOWN_TEXT)
+            call = _unfit_call(proposed, inputs, tool)
+            outcome = _invalid(tool, error) if tool is not None else ToolError(text=UNKNOWN_TEXT)
         return JudgedCall(call=call, ruling=Settled(outcome=outcome))
 
     def again(self, record: CallRecord, decision: Decision | None) -> JudgedCall:
@@ -114,28 +119,36 @@ class Judge:
         elif call.raw_arguments is not None:
             ruling = Settled(outcome=_invalid_again(tool, call.raw_arguments))
         else:
-            ruling = self._on_record(tool, call, approved=decision is not None)
+            return self._on_record(tool, call, approved=decision is not None)
         return JudgedCall(call=call, ruling=ruling)
 
-    def _on_record(self, tool: Tool, call: ToolCall, *, approved: bool) -> Ruling:
+    def _on_record(self, tool: Tool, call: ToolCall, *, approved: bool) -> JudgedCall:
+        changed = Settled(outcome=ToolError(text=CHANGED_TEXT))
+        # A value that is not on record any more must not run as the mask that stands for it, and
+        # one that the tool keeps secret since then was shown to people.
+        if not set(call.masked) == set(call.secrets) == set(tool.secrets).intersection(call.inputs):
+            return JudgedCall(call=call, ruling=changed)
         try:
-            bound = _bind(tool, call.inputs)
+            bound = _bind(tool, call.true_inputs)
         except InvalidArguments:
-            return Settled(outcome=ToolError(text=CHANGED_TEXT))
-        if call_hash(call.name, bound.effective) != call_hash(call.name, call.inputs):
-            return Settled(outcome=ToolError(text=CHANGED_TEXT))
+            return JudgedCall(call=call, ruling=changed)
+        if call_hash(call.name, bound.effective) != call_hash(call.name, call.true_inputs):
+            return JudgedCall(call=call, ruling=changed)
         if approved:
-            return Runnable(tool=tool, arguments=bound.arguments)
+            return JudgedCall(call=call, ruling=Runnable(tool=tool, arguments=bound.arguments))
         return self._judge(tool, call, bound)
 
-    def _judge(self, tool: Tool, call: ToolCall, bound: BoundInputs) -> Ruling:
-        rejected = self._rejected.get(call_hash(call.name, call.inputs))
-        if rejected is not None:
-            return Settled(outcome=rejected)
-        judgement = self._gate.judge(tool, call.inputs)
+    def _judge(self, tool: Tool, call: ToolCall, bound: BoundInputs) -> JudgedCall:
+        # With secrets nothing on record says whether this is the rejected call again: ask again.
+        repeated = None if call.masked else self._rejected.get(call_hash(call.name, call.inputs))
+        if repeated is not None:
+            return JudgedCall(call=call, ruling=Settled(outcome=repeated))
+        judgement = self._gate.judge(tool, call.true_inputs)
         if isinstance(judgement, Ask):
-            return judgement
-        return Runnable(tool=tool, arguments=bound.arguments)
+            # A policy sees the true inputs, and may quote them.
+            asked = replace(judgement, reason=redact_text(judgement.reason, call.secrets))
+            return JudgedCall(call=call, ruling=asked, tool=tool, arguments=bound.arguments)
+        return JudgedCall(call=call, ruling=Runnable(tool=tool, arguments=bound.arguments))
 
 
 def read_arguments(text: str) -> JsonObject:
@@ -171,12 +184,13 @@ def _invalid_again(tool: Tool, raw_arguments: str) -> ToolError:
     try:
         _bind(tool, read_arguments(raw_arguments))
     except InvalidArguments as error:
-        return _invalid(error)
+        return _invalid(tool, error)
     return ToolError(text=CHANGED_TEXT)
 
 
-def _invalid(error: InvalidArguments) -> ToolError:
-    what = str(error).rstrip(". ")
+def _invalid(tool: Tool, error: InvalidArguments) -> ToolError:
+    # What a schema or a validator says of a value may quote it, also in part.
+    what = UNFIT_TEXT if tool.secrets else str(error).rstrip(". ")
     return ToolError(text=f"INVALID ARGUMENTS. {what}. Correct them and call the tool again.")
 
 
@@ -184,21 +198,30 @@ def _call(
     proposed: ProposedCall,
     inputs: JsonObject,
     tool: Tool | None = None,
-    *,
-    raw_arguments: str | None = None,
 ) -> ToolCall:
     try:
         refuse_reserved_keys(inputs)
     except InvalidArguments:
         inputs = {}
+    shown, secrets = mask_inputs(inputs, tool.secrets if tool else ())
     return ToolCall(
         call_id=proposed.call_id,
         name=proposed.name or "unnamed",
-        inputs=inputs,
+        inputs=shown,
         description=tool.description if tool else "",
         model_call_id=proposed.model_call_id,
-        raw_arguments=raw_arguments,
+        masked=tuple(secrets),
+        secrets=secrets,
     )
+
+
+def _unfit_call(proposed: ProposedCall, inputs: JsonObject, tool: Tool | None) -> ToolCall:
+    call = _call(proposed, inputs, tool)
+    raw = proposed.arguments
+    if tool is not None and tool.secrets:
+        # Where the text cannot be read, nobody can say which part of it is secret.
+        raw = dumps(call.inputs) if call.inputs else MASK
+    return replace(call, raw_arguments=raw, secrets={})
 
 
 def _rejections(history: Iterable[Message], run_id: str) -> dict[str, Rejected]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
@@ -28,10 +29,11 @@ from ..suspension import PendingCall, Suspension, ToolCall
 from ..tools import ToolContext, ToolRegistry
 from .base import Answers, Recover, RunRequest, UserTurn
 from .call_ids import CallIds
-from .execution import run_tool
+from .execution import redact, run_tool
 from .judging import Judge, JudgedCall, RepeatRejections, Runnable, Settled
 from .model_response import ModelResponse
 from .models.base import Model, ModelRequest
+from .previews import make_preview
 
 _LOG = logging.getLogger("signoff")
 
@@ -144,14 +146,11 @@ class LoopSegment:
     async def _carry_out(
         self, message_id: str, judged: Sequence[JudgedCall]
     ) -> AsyncGenerator[RunEvent]:
-        asked = tuple(
-            PendingCall(call=item.call, reason=item.ruling.reason, risk=item.ruling.risk)
-            for item in judged
-            if isinstance(item.ruling, Ask)
-        )
+        asked = [item for item in judged if isinstance(item.ruling, Ask)]
         if asked:
+            calls = tuple(await asyncio.gather(*(self._pending(item) for item in asked)))
             yield Suspended(
-                suspension=Suspension(kind="approval", message_id=message_id, calls=asked)
+                suspension=Suspension(kind="approval", message_id=message_id, calls=calls)
             )
             return
         for item in judged:
@@ -174,15 +173,26 @@ class LoopSegment:
         outcome = await ledger.begin(call)
         if outcome is None:
             yield ToolCallStarted(call_id=call.call_id)
-            context = ToolContext(
-                thread_id=self._request.thread_id,
-                run_id=self._request.run_id,
-                call_id=call.call_id,
-                principal_id=self._request.principal.id,
+            outcome = redact(
+                await run_tool(runnable.tool, self._context(call), runnable.arguments), call.secrets
             )
-            outcome = await run_tool(runnable.tool, context, runnable.arguments)
             await ledger.finish(call.call_id, outcome)
         yield _result(call, outcome)
+
+    async def _pending(self, item: JudgedCall) -> PendingCall:
+        call, ruling = item.call, item.ruling
+        if not isinstance(ruling, Ask):
+            raise NotApproved("Only a call that is asked about can wait.")
+        preview = await make_preview(item.tool, self._context(call), item.arguments, call.secrets)
+        return PendingCall(call=call, reason=ruling.reason, risk=ruling.risk, preview=preview)
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        return ToolContext(
+            thread_id=self._request.thread_id,
+            run_id=self._request.run_id,
+            call_id=call.call_id,
+            principal_id=self._request.principal.id,
+        )
 
     def _judge(self) -> Judge:
         return Judge(

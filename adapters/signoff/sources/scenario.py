@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import cast
 from pydantic import ValidationError
 
 from ..errors import ConfigurationError, ToolFailed
-from ..json_text import JsonObject, JsonTextError, JsonValue, encode, parse
+from ..json_text import JsonObject, JsonTextError, JsonValue, dumps, encode, parse
+from ..masking import mask_inputs
 from ..schema_tools import SchemaBinder, schema_tool
-from ..tools import Hints, Tool, ToolContext
+from ..tools import Hints, PreviewFunction, Tool, ToolContext
 from .models.scripted import ScriptedModel
 from .scenario_file import ScenarioFile, ToolSpec
 from .tool_loop import ToolLoop
@@ -25,6 +27,8 @@ _IN_SHORT = {
     "missing": "this key is missing",
     "model_type": "this has to be an object",
 }
+
+_PLACE = re.compile(r"\{([^{}]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class Scenario:
 class ExecutionLog:
     """The proof of what really ran: one JSON line for each execution on the server.
 
-    ``{"threadId": …, "callId": …, "name": …, "inputs": …}``
+    ``{"threadId": …, "callId": …, "name": …, "inputs": …}``, secret inputs masked.
 
     Raises:
         ConfigurationError: the file cannot be written.
@@ -142,7 +146,7 @@ def _tool(spec: ToolSpec, log: ExecutionLog | None) -> Tool:
     async def execute(context: ToolContext, arguments: Mapping[str, object]) -> JsonValue:
         await asyncio.sleep(spec.delay_seconds)
         if log is not None:
-            log.add(context, spec.name, cast("JsonObject", arguments))
+            log.add(context, spec.name, mask_inputs(_inputs(arguments), spec.secrets)[0])
         if spec.error is not None:
             raise ToolFailed(spec.error)
         return spec.result
@@ -155,7 +159,26 @@ def _tool(spec: ToolSpec, log: ExecutionLog | None) -> Tool:
         runs=spec.runs,
         hints=Hints(**spec.hints.model_dump()),
         approval=spec.approval,
+        secrets=spec.secrets,
+        preview=None if spec.preview is None else _preview(spec.preview, spec.secrets),
     )
+
+
+def _preview(template: str, secrets: Sequence[str]) -> PreviewFunction:
+    async def make(_context: ToolContext, arguments: Mapping[str, object]) -> str:
+        shown, _ = mask_inputs(_inputs(arguments), secrets)
+
+        def fill(place: re.Match[str]) -> str:
+            value = shown.get(place[1], "")
+            return value if isinstance(value, str) else dumps(value)
+
+        return _PLACE.sub(fill, template)
+
+    return make
+
+
+def _inputs(arguments: Mapping[str, object]) -> JsonObject:
+    return cast("JsonObject", arguments)
 
 
 def _read(text: str | bytes) -> JsonValue:
@@ -199,3 +222,7 @@ def _tool_problems(tools: Sequence[ToolSpec]) -> Iterator[str]:
                 SchemaBinder(schema or {})
             except ConfigurationError as error:
                 yield f"tools[{index}].{key}: {error}"
+        properties = tool.inputs.get("properties")
+        for position, name in enumerate(tool.secrets):
+            if not isinstance(properties, dict) or name not in properties:
+                yield f"tools[{index}].secrets[{position}]: there is no input {name!r}."

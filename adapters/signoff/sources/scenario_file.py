@@ -49,6 +49,9 @@ class ToolSpec(_Part):
             mode and the hints.
         result: what every execution returns; ``error`` instead makes every execution fail.
         delay_seconds: how long an execution takes.
+        secrets: names of inputs whose values nobody is shown.
+        preview: what a person is shown of a call: ``{name}`` becomes that input, text as it is and
+            any other value as JSON.
         asks: a schema of the input that a person gives before the tool runs.
     """
 
@@ -62,6 +65,8 @@ class ToolSpec(_Part):
     error: Words | None = None
     delay_seconds: Seconds = 0
     asks: ObjectSchema | None = None
+    secrets: list[Words] = Field(default_factory=list[Words])
+    preview: Words | None = None
 
     @model_validator(mode="after")
     def _one_outcome(self) -> Self:

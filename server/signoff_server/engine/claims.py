@@ -18,11 +18,11 @@ from signoff.sources.base import Answers, RunInput, UserTurn
 from signoff.suspension import SuspensionEvent
 from signoff.thread import Thread, ThreadStatus
 
-from ..store import asking, audit, threads, transcript
+from ..store import asking, audit, secrets, threads, transcript
 from ..store.rows import AskedRow, RunRow, SuspensionRow, ThreadRow
 from .answers import plan_answers
 from .clock import Clock
-from .views import load_suspension, load_thread_of_run
+from .views import load_suspension, load_thread_of_run, reveal
 
 _BUSY: frozenset[ThreadStatus] = frozenset(
     {"running", "awaiting_approval", "awaiting_input", "awaiting_results"}
@@ -214,6 +214,7 @@ class Claims:
         claimed = threads.claim(connection, row, run_id, self._clock())
         run = threads.get_run(connection, run_id)
         base = load_thread_of_run(connection, claimed, run, suspension)
+        base = reveal(base, secrets.take(connection, row.internal_id))
         answers = Answers(decisions=base.decisions, messages=base.queued)
         return Claim(
             row=claimed,

@@ -23,7 +23,7 @@ from signoff.outcomes import Indeterminate, Outcome, Rejected, ToolError
 from signoff.suspension import Suspension, SuspensionEvent, ToolCall, call_hash
 from signoff.thread import ThreadStatus
 
-from ..store import asking, audit, executions, threads, transcript
+from ..store import asking, audit, executions, secrets, threads, transcript
 from ..store.rows import ExecutionRow, ThreadRow
 from .clock import Clock
 
@@ -102,7 +102,9 @@ def fingerprint(key: bytes, internal_id: str, call: ToolCall) -> str:
     """The published fingerprint of a call: keyed, so that it tells nothing of inputs that could be
     guessed, and bound to its thread and callId. The parts are a JSON list: joined by a separator,
     two different calls could give the same text (B82)."""
-    text = dumps(["signoff-call-v1", internal_id, call.call_id, call_hash(call.name, call.inputs)])
+    text = dumps(
+        ["signoff-call-v1", internal_id, call.call_id, call_hash(call.name, call.true_inputs)]
+    )
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -145,6 +147,8 @@ def _store_suspension(
         fence=segment.thread.fence,
         now=now,
     )
+    # The whole batch waits: also what nobody is asked about runs with its own inputs later.
+    secrets.keep(connection, segment.thread.internal_id, segment.recorder.open_calls())
     for pending in terminal.suspension.calls:
         audit.write(
             connection,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 
 from sqlalchemy import Connection
@@ -13,11 +14,12 @@ from signoff.history import Recorder
 from signoff.message_json import outcome_to_json
 from signoff.outcomes import Indeterminate, Outcome
 from signoff.sources.base import CancelSignal
-from signoff.suspension import ToolCall, call_hash
+from signoff.suspension import PendingCall, ToolCall, call_hash
 
 from ..store import Store, asking, audit, executions, threads, transcript
 from ..store.rows import ThreadRow
 from .clock import Clock, DurableWork
+from .endings import fingerprint
 
 
 class LostClaim(SignoffError):
@@ -38,6 +40,7 @@ class SegmentLedger:
         recorder: what the segment said so far: it is committed with the first call that follows.
         clock: aware UTC now.
         cancel: set when the run is stopped.
+        key: of the published fingerprints.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class SegmentLedger:
         recorder: Recorder,
         clock: Clock,
         cancel: CancelSignal,
+        key: bytes,
     ) -> None:
         self._store = store
         self._thread = thread
@@ -55,6 +59,7 @@ class SegmentLedger:
         self._recorder = recorder
         self._clock = clock
         self._cancel = cancel
+        self._key = key
         self._work = DurableWork()
         # What the first of two begins stores, the second must not store again.
         self._one_at_a_time = asyncio.Lock()
@@ -162,7 +167,7 @@ class SegmentLedger:
 
     def _check_announced(self, call: ToolCall) -> None:
         shown = {item.call_id: item for item in self._recorder.open_calls()}.get(call.call_id)
-        if shown is None or _hash(shown) != _hash(call):
+        if shown is None or _hash(shown) != _hash(call) or shown.secrets != call.secrets:
             raise NotApproved("A call was about to run that is not an open call of the batch.")
 
     def _check_approval(self, connection: Connection, call: ToolCall) -> None:
@@ -174,6 +179,13 @@ class SegmentLedger:
             raise NotApproved("A call was about to run without an approval.")
         if record.hash != _hash(call):
             raise NotApproved("A call was about to run with other inputs than the approved ones.")
+        if call.masked and not self._bears(record.pending, call):
+            raise NotApproved("A call was about to run with other secrets than the approved ones.")
+
+    def _bears(self, pending: PendingCall, call: ToolCall) -> bool:
+        """Whether the fingerprint that was published is that of the secrets which run now."""
+        shown = replace(pending.call, secrets=call.secrets)
+        return pending.fingerprint == fingerprint(self._key, self._thread.internal_id, shown)
 
 
 def holds_thread(connection: Connection, thread: ThreadRow) -> bool:

@@ -129,7 +129,9 @@ class Segments:
         stamps = self._stamps()
         recorder = Recorder.after(claim.base, clock=stamps.clock, next_seq=claim.next_seq)
         stop = asyncio.Event()
-        ledger = SegmentLedger(self._store, claim.row, claim.run.id, recorder, stamps.clock, stop)
+        ledger = SegmentLedger(
+            self._store, claim.row, claim.run.id, recorder, stamps.clock, stop, stamps.key
+        )
         live = LiveSegment(
             thread=claim.row, run_id=claim.run.id, recorder=recorder, decisions=claim.base.decisions
         )

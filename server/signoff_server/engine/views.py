@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from sqlalchemy import Connection
 
 from signoff.decisions import Decision
 from signoff.errors import CorruptRecord
-from signoff.suspension import Suspension, SuspensionState
+from signoff.json_text import JsonObject
+from signoff.messages import last_batch
+from signoff.suspension import Suspension, SuspensionState, ToolCall
 from signoff.thread import AskedCall, Thread
 
 from ..store import asking, rows, threads, transcript
@@ -61,6 +66,26 @@ def load_suspension(connection: Connection, row: ThreadRow) -> SuspensionRow | N
     if is_open != row.status.startswith("awaiting"):
         raise CorruptRecord("A stored thread and its suspension contradict each other.")
     return suspension
+
+
+def reveal(thread: Thread, secrets: Mapping[str, JsonObject]) -> Thread:
+    """The thread with the values of its newest batch's secret inputs, by callId: only a segment
+    that carries out answers has a use for them."""
+    batch = last_batch(thread.messages)
+    if batch is None or not secrets:
+        return thread
+
+    def whole(call: ToolCall) -> ToolCall:
+        return replace(call, secrets=secrets.get(call.call_id, {}))
+
+    calls = tuple(replace(record, call=whole(record.call)) for record in batch.calls)
+    return replace(
+        thread,
+        messages=tuple(
+            replace(batch, calls=calls) if message is batch else message
+            for message in thread.messages
+        ),
+    )
 
 
 def _suspension(

@@ -181,6 +181,7 @@ def _engine(path: Path, *, begin: str, connections: int) -> Engine:
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA secure_delete=ON")  # a secret that was deleted is not in the file
         cursor.close()
 
     @event.listens_for(engine, "begin")

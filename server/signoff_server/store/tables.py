@@ -129,6 +129,16 @@ asked_calls: Table = Table(
 """One row a call that a person is asked about. ``hash`` is the plain hash of what was shown; the
 published fingerprint is keyed and stands in ``body``."""
 
+call_secrets: Table = Table(
+    "call_secrets",
+    metadata,
+    _thread_key(),
+    Column("call_id", String, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("thread_id", "call_id", name="pk_call_secrets"),
+)
+"""The values of secret inputs, nowhere else: only while their batch waits for people."""
+
 executions: Table = Table(
     "executions",
     metadata,
