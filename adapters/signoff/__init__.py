@@ -8,7 +8,7 @@ from .ag_ui import AGUIAdapter
 from .errors import ConfigurationError, Refusal, SignoffError, ToolFailed
 from .function_tools import tool
 from .native import NativeAdapter
-from .policy import Gate
+from .policy import Gate, unattended
 from .principal import Principal
 from .sources.tool_loop import ToolLoop
 from .tools import Hints, Secret, Tool, ToolContext
@@ -33,4 +33,5 @@ __all__ = [
     "VercelAIAdapter",
     "__version__",
     "tool",
+    "unattended",
 ]
