@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
+from signoff.json_text import JsonValue
 from signoff.suspension import ToolCall, call_hash, format_time
 
+from . import chain, keys
+from .chain import Broken, Head
 from .rows import ThreadRow
 from .tables import audit
 
@@ -57,23 +61,30 @@ def write(
 ) -> None:
     """Add a line. ``actor`` comes from authentication, never from a body; inputs are kept as their
     hash only."""
-    connection.execute(
-        insert(audit).values(
-            at=format_time(now),
-            thread_id=thread.internal_id,
-            tenant=thread.tenant,
-            owner=thread.owner,
-            run_id=run_id or thread.run_id,
-            call_id=call.call_id if call else None,
-            tool=call.name if call else None,
-            hash=call_hash(call.name, call.inputs) if call else None,
-            event=event,
-            actor=actor,
-            means=means,
-            protocol=protocol,
-            detail=detail,
-        )
-    )
+    last = connection.execute(
+        select(audit.c.seq, audit.c.mac)
+        .where(audit.c.thread_id == thread.internal_id)
+        .order_by(audit.c.seq.desc())
+        .limit(1)
+    ).one_or_none()
+    row: dict[str, JsonValue] = {
+        "seq": last.seq + 1 if last else 1,
+        "at": format_time(now),
+        "thread_id": thread.internal_id,
+        "tenant": thread.tenant,
+        "owner": thread.owner,
+        "run_id": run_id or thread.run_id,
+        "call_id": call.call_id if call else None,
+        "tool": call.name if call else None,
+        "hash": call_hash(call.name, call.inputs) if call else None,
+        "event": event,
+        "actor": actor,
+        "means": means,
+        "protocol": protocol,
+        "detail": detail,
+    }
+    mac = chain.mac(keys.server_key(connection), row, last.mac if last else "")
+    connection.execute(insert(audit).values(**row, mac=mac))
 
 
 def read(connection: Connection, internal_id: str) -> list[AuditRow]:
@@ -94,3 +105,17 @@ def read(connection: Connection, internal_id: str) -> list[AuditRow]:
         )
         for row in result
     ]
+
+
+def verify(connection: Connection, heads: Iterable[Head] = ()) -> list[Broken]:
+    """Check the chains of all threads; see ``chain.verify``."""
+    rows = connection.execute(select(audit).order_by(audit.c.id)).mappings()
+    found = [{name: row[name] for name in (*chain.FIELDS, "mac")} for row in rows]
+    return chain.verify(keys.server_key(connection), found, heads)
+
+
+def heads(connection: Connection) -> list[Head]:
+    """The last row of each thread's chain, to be kept where the database's writers cannot reach."""
+    ends = select(func.max(audit.c.id)).group_by(audit.c.thread_id)
+    result = connection.execute(select(audit).where(audit.c.id.in_(ends)).order_by(audit.c.id))
+    return [Head(thread_id=row.thread_id, seq=row.seq, mac=row.mac) for row in result]

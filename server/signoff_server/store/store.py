@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from alembic.util import CommandError
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError
 
 from signoff.errors import ConfigurationError, Unavailable
 
-from . import schema
+from . import keys, schema
 from .database import Database
-from .tables import server_settings
 
 T = TypeVar("T")
 
@@ -80,19 +78,8 @@ class Store:
 
     async def server_key(self) -> bytes:
         """32 random bytes that belong to this database: for fingerprints and signed cookies."""
-        return await self.write(_server_key)
+        return await self.write(keys.server_key)
 
     async def close(self) -> None:
         """Let go of the database, after the transactions under way."""
         await self._database.close()
-
-
-def _server_key(connection: Connection) -> bytes:
-    result = connection.execute(
-        select(server_settings.c.value).where(server_settings.c.name == "key")
-    )
-    key: bytes | None = result.scalar_one_or_none()
-    if key is None:
-        key = secrets.token_bytes(32)
-        connection.execute(insert(server_settings).values(name="key", value=key))
-    return key

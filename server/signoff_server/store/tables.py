@@ -172,10 +172,14 @@ audit: Table = Table(
     Column("means", String),
     Column("protocol", String),
     Column("detail", Text),
+    Column("seq", Integer),
+    Column("mac", String),
     Index("ix_audit_thread", "thread_id"),
+    Index("uq_audit_seq", "thread_id", "seq", unique=True),
     sqlite_autoincrement=True,
 )
-"""Who did what to which call, when and by which means. It outlives its thread: no foreign key."""
+"""Who did what to which call, when and by which means. It outlives its thread: no foreign key.
+``seq`` counts a thread's rows from 1; ``mac`` binds a row to the one before it (``chain``)."""
 
 server_settings: Table = Table(
     "server_settings",
