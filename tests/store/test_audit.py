@@ -86,6 +86,22 @@ async def test_a_changed_column_is_found(tmp_path: Path, column: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "assignment",
+    [
+        pytest.param("mac = 'é'", id="mac-beyond-ascii"),
+        pytest.param("mac = x'00ff'", id="mac-of-bytes"),
+        pytest.param("detail = x'00ff'", id="bytes"),
+        pytest.param("detail = x'00ff', mac = ''", id="bytes-without-mac"),
+        pytest.param("detail = 9e999", id="infinite"),
+    ],
+)
+async def test_a_value_no_row_can_have_is_found(tmp_path: Path, assignment: str) -> None:
+    statements = [f"UPDATE audit SET {assignment} WHERE id = 3"]
+    broken = await found(tmp_path, statements, keep_heads=False)
+    assert [(row.thread_id, row.seq) for row in broken] == [("one", 2)]
+
+
+@pytest.mark.parametrize(
     ("statements", "seq"),
     [
         pytest.param(["DELETE FROM audit WHERE id = 1"], 1, id="first-removed"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from signoff.json_text import JsonValue, dumps
+from signoff.json_text import JsonTextError, JsonValue, dumps
 
 FIELDS: tuple[str, ...] = (
     "seq",
@@ -72,21 +72,33 @@ def verify(
             continue
         end = ends.get(thread_id, Head(thread_id=thread_id, seq=0, mac=""))
         seq = end.seq + 1
-        expected = mac(key, row, end.mac)
+        expected = _expected(key, row, end.mac)
         head = known.get((thread_id, seq))
-        problem = None
         if row["seq"] != seq:
             problem = "is missing, or another row stands in its place"
-        elif not hmac.compare_digest(expected, str(row["mac"])):
+        elif expected is None or not _equal(expected, row["mac"]):
             problem = "was changed, or the key is another"
         elif head is not None and head.mac != expected:
             problem = "is not the one of the chain's head"
-        if problem is not None:
-            broken[thread_id] = Broken(thread_id=thread_id, seq=seq, problem=problem)
         else:
             ends[thread_id] = Head(thread_id=thread_id, seq=seq, mac=expected)
+            continue
+        broken[thread_id] = Broken(thread_id=thread_id, seq=seq, problem=problem)
     for thread_id, seq in sorted(known):
         end_seq = ends[thread_id].seq if thread_id in ends else 0
         if thread_id not in broken and end_seq < seq:
             broken[thread_id] = Broken(thread_id=thread_id, seq=end_seq + 1, problem="was cut off")
     return list(broken.values())
+
+
+def _expected(key: bytes, row: Mapping[str, JsonValue], previous: str) -> str | None:
+    """The MAC that fits the row. None fits one with a value that no row is written with, such as
+    bytes: it is as broken as any other."""
+    try:
+        return mac(key, row, previous)
+    except (JsonTextError, TypeError):
+        return None
+
+
+def _equal(expected: str, stored: JsonValue) -> bool:
+    return isinstance(stored, str) and hmac.compare_digest(expected.encode(), stored.encode())
